@@ -1,0 +1,34 @@
+"""What can be wrong with what a user gave us. Each message is one sentence with its remedy.
+
+HyperlensError
+├── SourceError     a run cannot be read
+├── SpaceError      a search space, or a value that does not fit it
+└── AnalysisError   the run was read, but the question cannot be answered from it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class HyperlensError(Exception):
+    """Base of all errors that are about the user's input rather than about our code."""
+
+
+class SourceError(HyperlensError):
+    """A run cannot be read."""
+
+
+class SpaceError(HyperlensError):
+    """A search space is not usable, or a value does not fit it."""
+
+
+class AnalysisError(HyperlensError):
+    """The run was read, but the question cannot be answered from it."""
+
+
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """Names for a message: quoted, joined by commas, cut after `most`."""
+    items = [f"'{name}'" for name in names]
+    shown = ", ".join(items[:most])
+    return f"{shown} and {len(items) - most} more" if len(items) > most else shown or "none"

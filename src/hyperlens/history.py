@@ -1,0 +1,160 @@
+"""What a tuning run left behind: trials, objectives, and the arrays that analyses work on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hyperlens.cube import FloatArray, IntArray
+from hyperlens.errors import AnalysisError, listed
+from hyperlens.space import Space
+
+
+class State(StrEnum):
+    """How a trial ended."""
+
+    COMPLETE = "complete"
+    PRUNED = "pruned"
+    FAILED = "failed"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A measured quantity and its direction."""
+
+    name: str
+    maximize: bool = False
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One evaluation. `costs` are as the user measured them, one per objective, nan if unknown."""
+
+    number: int
+    values: Mapping[str, Any]
+    costs: tuple[float, ...]
+    state: State = State.COMPLETE
+    budget: float | None = None
+    seed: int | None = None
+    instance: str | None = None
+    started: float | None = None  # seconds since 1970
+    ended: float | None = None
+    proposer: str | None = None
+    reason: str | None = None  # why it failed or was pruned
+
+
+@dataclass(frozen=True)
+class Data:
+    """Arrays for one objective: vectors X (n, d), minimised costs y (n,), trial positions (n,)."""
+
+    X: FloatArray
+    y: FloatArray
+    rows: IntArray
+
+
+@dataclass(frozen=True)
+class History:
+    """A run: its space, what was measured, all trials in order, and what the reader noticed."""
+
+    space: Space
+    objectives: tuple[Objective, ...]
+    trials: tuple[Trial, ...]
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    vectors: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.objectives:
+            raise AnalysisError("This run has no objective; name the column that holds the cost.")
+        for trial in self.trials:
+            if len(trial.costs) != len(self.objectives):
+                raise AnalysisError(
+                    f"Trial {trial.number} has {len(trial.costs)} costs for "
+                    f"{len(self.objectives)} objectives; give one cost for each objective."
+                )
+        object.__setattr__(self, "vectors", self.space.encode([t.values for t in self.trials]))
+
+    def objective(self, name: str | None = None) -> Objective:
+        """An objective by its name; the first if none is named."""
+        if name is None:
+            return self.objectives[0]
+        for objective in self.objectives:
+            if objective.name == name:
+                return objective
+        known = listed(o.name for o in self.objectives)
+        raise AnalysisError(f"There is no objective '{name}'; choose one of {known}.")
+
+    def count(self, state: State) -> int:
+        return sum(t.state is state for t in self.trials)
+
+    def shown(self, cost: float, objective: str | None = None) -> float:
+        """A minimised cost in the user's own direction."""
+        return -cost if self.objective(objective).maximize else cost
+
+    def data(self, objective: str | None = None) -> Data:
+        """Vectors and minimised costs of the complete trials with a finite cost."""
+        if objective not in self._data:
+            self._data[objective] = self._arrays(objective)
+        return self._data[objective]
+
+    @cached_property
+    def _data(self) -> dict[str | None, Data]:
+        return {}
+
+    def _arrays(self, objective: str | None) -> Data:
+        chosen = self.objective(objective)
+        k = self.objectives.index(chosen)
+        sign = -1.0 if chosen.maximize else 1.0
+        costs = np.array([sign * t.costs[k] for t in self.trials])
+        complete = np.array([t.state is State.COMPLETE for t in self.trials], dtype=bool)
+        rows = np.flatnonzero(complete & np.isfinite(costs))
+        if len(rows) == 0:
+            raise AnalysisError(self._why_nothing(chosen))
+        return Data(self.vectors[rows], costs[rows], rows)
+
+    def _why_nothing(self, objective: Objective) -> str:
+        if not self.trials:
+            return "This run has no trials; run some before explaining it."
+        states = ", ".join(f"{self.count(s)} {s}" for s in State if self.count(s))
+        return (
+            f"None of the {len(self.trials)} trials ({states}) is complete with a finite "
+            f"'{objective.name}'; let some trials finish before explaining them."
+        )
+
+    def warnings(self, objective: str | None = None) -> list[str]:
+        """What was left out and why, in plain words."""
+        chosen = self.objective(objective)
+        k = self.objectives.index(chosen)
+        found = list(self.notes) + list(self.space.inferred)
+        for state in (State.FAILED, State.PRUNED, State.RUNNING):
+            if n := self.count(state):
+                found.append(f"{n} of {len(self.trials)} trials {_WAS[state]} and left out.")
+        strange = sum(
+            t.state is State.COMPLETE and not math.isfinite(t.costs[k]) for t in self.trials
+        )
+        if strange:
+            found.append(
+                f"{strange} of {len(self.trials)} trials ended with a '{chosen.name}' "
+                "that is not a finite number and were left out."
+            )
+        return found
+
+    def incumbent(self, objective: str | None = None) -> Trial:
+        """The best complete trial; the earliest of equals."""
+        data = self.data(objective)
+        return self.trials[int(data.rows[np.argmin(data.y)])]
+
+    def trace(self, objective: str | None = None) -> FloatArray:
+        """Best cost so far in the user's direction, one per analysed trial, in trial order."""
+        best = np.minimum.accumulate(self.data(objective).y)
+        return -best if self.objective(objective).maximize else best
+
+
+_WAS = {State.FAILED: "failed", State.PRUNED: "were pruned", State.RUNNING: "are still running"}
