@@ -26,6 +26,7 @@ import numpy as np
 from hyperlens.cube import Axis, FloatArray, Runs, measure
 
 SQRT3 = math.sqrt(3.0)
+TOGETHER = 16  # Matern columns that share one exponential; (1 + z)^16 stays far from overflow
 FINEST = 1 / 1024  # neighbouring levels closer than this are integrated as one
 
 
@@ -41,6 +42,10 @@ def matern_slope(z: FloatArray) -> FloatArray:
 
 class Base(Protocol):
     """A factor of a column that is always active."""
+
+    @property
+    def rate(self) -> float | None:
+        """a of a Matern-3/2, None for a categorical factor."""
 
     def value(self, x: FloatArray, c: FloatArray) -> FloatArray:
         """k(x, c), broadcast."""
@@ -63,11 +68,11 @@ class Interval:
     lengthscale: float
 
     @property
-    def a(self) -> float:
+    def rate(self) -> float:
         return SQRT3 / self.lengthscale
 
     def value(self, x: FloatArray, c: FloatArray) -> FloatArray:
-        return matern(self.a * np.abs(x - c))
+        return matern(self.rate * np.abs(x - c))
 
     def integral(self, c: FloatArray, runs: Runs) -> FloatArray:
         total = np.zeros(c.shape)
@@ -81,10 +86,10 @@ class Interval:
 
         With s = a gap and L = a width: exp(-s) [(1 + s) (1 - e^-L) + 1 - (1 + L) e^-L] / a.
         """
-        s, length = self.a * gap, self.a * np.maximum(width, 0)
+        s, length = self.rate * gap, self.rate * np.maximum(width, 0)
         rise = -np.expm1(-length)
         return np.asarray(
-            np.exp(-s) * ((1 + s) * rise + (rise - length * np.exp(-length))) / self.a
+            np.exp(-s) * ((1 + s) * rise + (rise - length * np.exp(-length))) / self.rate
         )
 
     def product(self, c: FloatArray, other: FloatArray, runs: Runs) -> FloatArray:
@@ -94,7 +99,7 @@ class Interval:
         depend on min(c, c') or max(c, c') alone, so the pieces outside cost O(n + m).
         """
         below = c[:, None] <= other[None, :]
-        scaled = self.a * np.abs(c[:, None] - other[None, :])
+        scaled = self.rate * np.abs(c[:, None] - other[None, :])
         total = np.zeros(scaled.shape)
         for low, high in runs:
             left, left_other = self._outside(c, low, high), self._outside(other, low, high)
@@ -108,14 +113,14 @@ class Interval:
             )
             total += level + scaled * slope
             inside, inside_other = np.clip(c, low, high), np.clip(other, low, high)
-            length = self.a * np.abs(inside[:, None] - inside_other[None, :])
+            length = self.rate * np.abs(inside[:, None] - inside_other[None, :])
             if np.array_equal(inside, c) and np.array_equal(inside_other, other):
-                total += length * (1 + length * (1 + length / 6)) / self.a
+                total += length * (1 + length * (1 + length / 6)) / self.rate
             else:
-                gap, gap_other = self.a * np.abs(c - inside), self.a * np.abs(other - inside_other)
+                gap, gap_other = self.rate * np.abs(c - inside), self.rate * np.abs(other - inside_other)
                 start, stop = 1 + gap[:, None], 1 + gap_other[None, :]
                 between = start * stop + length * ((start + stop) / 2 + length / 6)
-                total += length * between / self.a
+                total += length * between / self.rate
         return np.asarray(total * np.exp(-scaled))
 
     def _outside(self, c: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
@@ -125,12 +130,12 @@ class Interval:
         first = e^(-2 a (c - r)) (A^2 F_0 + 2 A F_1 + F_2), second = e^(...) (A F_0 + F_1).
         """
         right = np.minimum(c, high)
-        gap = self.a * (c - right)
-        z = 2 * self.a * np.maximum(right - low, 0)
+        gap = self.rate * (c - right)
+        z = 2 * self.rate * np.maximum(right - low, 0)
         fall, rise = np.exp(-z), -np.expm1(-z)
-        f0 = rise / (2 * self.a)
-        f1 = (rise - z * fall) / (4 * self.a)
-        f2 = (2 * rise - z * (2 + z) * fall) / (8 * self.a)
+        f0 = rise / (2 * self.rate)
+        f1 = (rise - z * fall) / (4 * self.rate)
+        f2 = (2 * rise - z * (2 + z) * fall) / (8 * self.rate)
         near, decay = 1 + gap, np.exp(-2 * gap)
         first = decay * (near * (near * f0 + 2 * f1) + f2)
         return first, decay * (near * f0 + f1)
@@ -144,11 +149,11 @@ class Interval:
 
     def _twice(self, t: FloatArray) -> FloatArray:
         """H(t) = (2z - 3 + (3 + z) e^-z) / a^2, z = a |t|; by its series where that would cancel."""
-        z = self.a * np.abs(t)
+        z = self.rate * np.abs(t)
         small = np.minimum(z, 1.0)
         series = sum((3 - m) * (-small) ** m / math.factorial(m) for m in range(2, 20))
         exact = 2 * z - 3 + (3 + z) * np.exp(-z)
-        return np.asarray(np.where(z < 1, series, exact) / self.a**2)
+        return np.asarray(np.where(z < 1, series, exact) / self.rate**2)
 
 
 @dataclass(frozen=True)
@@ -161,9 +166,13 @@ class Levels:
     axis: Axis
     scale: float
 
+    @property
+    def rate(self) -> float | None:
+        return SQRT3 / self.scale if self.axis.ordered else None
+
     def value(self, x: FloatArray, c: FloatArray) -> FloatArray:
-        if self.axis.ordered:
-            return matern(SQRT3 / self.scale * np.abs(x - c))
+        if self.rate is not None:
+            return matern(self.rate * np.abs(x - c))
         return np.where(self.axis.level(x) == self.axis.level(c), 1.0, self.scale)
 
     def integral(self, c: FloatArray, runs: Runs) -> FloatArray:
@@ -194,9 +203,10 @@ class Levels:
         assert codes is not None
         if not self.axis.ordered or np.all(np.diff(edges) >= FINEST):
             return self.axis
-        group = np.floor(edges[:-1] / FINEST + 1e-9)
-        first = np.flatnonzero(np.diff(group, prepend=-1.0))
         widths = np.diff(edges)
+        wide = widths >= FINEST
+        first = np.diff(np.floor(edges[:-1] / FINEST), prepend=-1.0) > 0
+        first = np.flatnonzero(first | wide | np.append(False, wide[:-1]))
         middle = np.add.reduceat(codes * widths, first) / np.add.reduceat(widths, first)
         return Axis(np.append(edges[first], edges[-1]), middle)
 
@@ -211,6 +221,13 @@ class Factor:
 
     base: Base
     rho: float | None = None
+
+    @property
+    def rate(self) -> float | None:
+        """a, where the factor is a Matern-3/2 and nothing else; otherwise None."""
+        if self.rho is not None:
+            return None
+        return self.base.rate
 
     def value(self, x: FloatArray, c: FloatArray) -> FloatArray:
         """k(x, c), broadcast; nan means inactive."""
@@ -253,11 +270,13 @@ class Factor:
             assert self.rho is not None
             return self.rho * measure(runs or other or ())
         k = self.base.double(runs, other)
-        return k if self.rho is None else self._mix(k, measure(runs) * measure(other))
+        if self.rho is None:
+            return k
+        return self.rho**2 * measure(runs) * measure(other) + (1 - self.rho**2) * k
 
-    def _mix[T: (float, FloatArray)](self, k: T, size: float = 1.0) -> T:
+    def _mix(self, k: FloatArray, size: float = 1.0) -> FloatArray:
         assert self.rho is not None
-        return self.rho**2 * size + (1 - self.rho**2) * k
+        return np.asarray(self.rho**2 * size + (1 - self.rho**2) * k)
 
 
 def factor(axis: Axis, scale: float, rho: float | None = None) -> Factor:
@@ -272,8 +291,21 @@ def factor(axis: Axis, scale: float, rho: float | None = None) -> Factor:
 
 
 def gram(factors: Sequence[Factor], X: FloatArray, C: FloatArray) -> FloatArray:
-    """Product of all factors at every pair of rows, shape (len(X), len(C))."""
+    """Product of all factors at every pair of rows, shape (len(X), len(C)).
+
+    Matern factors share one exponential for every TOGETHER columns.
+    """
     total = np.ones((len(X), len(C)))
+    plain = [(j, f.rate) for j, f in enumerate(factors) if f.rate is not None]
+    for first in range(0, len(plain), TOGETHER):
+        exponent = np.zeros(total.shape)
+        for j, rate in plain[first : first + TOGETHER]:
+            z = rate * np.abs(X[:, j, None] - C[None, :, j])
+            exponent -= z
+            z += 1
+            total *= z
+        total *= np.exp(exponent)
     for j, f in enumerate(factors):
-        total *= f.value(X[:, j, None], C[None, :, j])
+        if f.rate is None:
+            total *= f.value(X[:, j, None], C[None, :, j])
     return total

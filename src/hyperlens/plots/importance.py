@@ -1,0 +1,82 @@
+"""Shares of variance as bars."""
+
+from __future__ import annotations
+
+from plotly.graph_objects import Bar, Figure
+
+from hyperlens.explain.fanova import Importance
+from hyperlens.plots.style import BLUE, INK, ORANGE, category_axis, figure, safe, short
+
+MOST = 15  # bars
+
+
+def draw_importance(record: Importance) -> Figure:
+    """The largest effects, largest on top; whiskers are the interval, hover adds the tree spread.
+
+    What does not fit is summed up under the axis.
+    """
+    shown = record.parameters[:MOST]
+    names = [safe(pair_name(p)) for p in shown]
+    ticks = [safe(pair_name(tuple(short(q, 26 // len(p)) for q in p))) for p in shown]
+    fig = figure(
+        110 + 30 * max(len(shown), 3),
+        xaxis={
+            "title": {"text": "share of variance" + _hidden(record)},
+            "tickformat": ".0%",
+            "rangemode": "tozero",
+        },
+        yaxis={**category_axis(names, ticks), "autorange": "reversed", "showgrid": False},
+        bargap=0.38,
+        barmode="overlay",
+    )
+    for title, colour, alone in (("one parameter", BLUE, True), ("interaction", ORANGE, False)):
+        rows = [i for i, p in enumerate(shown) if (len(p) == 1) is alone]
+        if rows:
+            fig.add_trace(_bars(record, rows, [names[i] for i in rows], title, colour))
+    fig.update_layout(showlegend=len(fig.data) > 1)
+    return fig
+
+
+def pair_name(parameters: tuple[str, ...]) -> str:
+    """How an effect is called: "a", or "a × b"."""
+    return " × ".join(parameters)
+
+
+def _bars(record: Importance, rows: list[int], names: list[str], title: str, colour: str) -> Bar:
+    share = record.share[rows]
+    hover = "<b>%{y}</b><br>share %{x:.1%}<br>spread over trees ± %{customdata[0]:.1%}"
+    whiskers = None
+    if record.interval is not None:
+        hover += (
+            f"<br>{record.interval:.0%} interval %{{customdata[1]:.1%}} to %{{customdata[2]:.1%}}"
+        )
+        whiskers = {
+            "type": "data",
+            "symmetric": False,
+            "array": (record.high[rows] - share).tolist(),
+            "arrayminus": (share - record.low[rows]).tolist(),
+            "color": INK,
+            "thickness": 1.5,
+            "width": 4,
+        }
+    return Bar(
+        orientation="h",
+        x=share.tolist(),
+        y=names,
+        name=title,
+        marker={"color": colour, "opacity": 0.85},
+        error_x=whiskers,
+        customdata=[[record.std[i], record.low[i], record.high[i]] for i in rows],
+        hovertemplate=hover + "<extra></extra>",
+    )
+
+
+def _hidden(record: Importance) -> str:
+    left = len(record.parameters) - MOST
+    if left <= 0:
+        return ""
+    total = float(record.share[MOST:].sum())
+    return (
+        f"<br><span style='font-size:11px'>{left} smaller effects, together {total:.1%}, "
+        "are not shown</span>"
+    )

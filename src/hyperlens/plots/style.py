@@ -1,0 +1,119 @@
+"""What all figures share: colours, typography, and how user text is put into them.
+
+Backgrounds are transparent and the greys keep their contrast on white and on black, so a figure
+fits any page; the report sets text and grid colours anew when its theme changes.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from plotly.graph_objects import Figure, layout
+
+# Okabe and Ito's palette, told apart with every common colour vision
+BLUE, SKY, ORANGE, VERMILLION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
+GREY = "#8A919C"
+INK = "#6B7280"
+BAND = "rgba(86, 180, 233, 0.28)"
+GRID = "rgba(128, 134, 145, 0.22)"
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+LONGEST = 26  # characters of a tick label
+
+_AXIS = {
+    "gridcolor": GRID,
+    "linecolor": GRID,
+    "tickcolor": GRID,
+    "zeroline": False,
+    "automargin": True,
+    "title": {"standoff": 14, "font": {"size": 13}},
+    "tickfont": {"size": 12},
+}
+
+TEMPLATE = layout.Template(
+    layout={
+        "font": {"family": FONT, "size": 13, "color": INK},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "colorway": [BLUE, ORANGE, VERMILLION, SKY],
+        "margin": {"l": 12, "r": 16, "t": 44, "b": 12},
+        "xaxis": _AXIS,
+        "yaxis": _AXIS,
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
+        "hoverlabel": {"font": {"family": FONT, "size": 12}, "align": "left"},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 1,
+            "yanchor": "bottom",
+            "font": {"size": 12},
+            "itemsizing": "constant",
+        },
+    }
+)
+
+
+def figure(height: int, **settings: Any) -> Figure:
+    """An empty figure in the house style; as wide as its container."""
+    return Figure(layout={"template": TEMPLATE, "height": height, "autosize": True, **settings})
+
+
+def safe(text: object) -> str:
+    """User text as Plotly shows it literally: no tags, no links, no hover template fields.
+
+    Plotly decodes `&lt;`, `&gt;`, `&amp;` and numbered entities, but not `&quot;`.
+
+    >>> safe('<b>%{x}</b>')
+    '&lt;b&gt;&#37;{x}&lt;/b&gt;'
+    """
+    return html.escape(str(text), quote=False).replace("%{", "&#37;{")
+
+
+def short(text: str, longest: int = LONGEST) -> str:
+    """Text cut in its middle where it is too long for a tick."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 1) // 2
+    return f"{text[: longest - 1 - half]}…{text[-half:]}"
+
+
+def directed(objective: str, maximize: bool) -> str:
+    """Axis title of an objective: its name and which way is better."""
+    return f"{safe(short(objective, 40))} ({'higher' if maximize else 'lower'} is better)"
+
+
+def labels(values: Sequence[Any]) -> list[str]:
+    """One text per value, different for different values (1 and "1"), not yet escaped."""
+    texts = [str(v) for v in values]
+    return texts if len(set(texts)) == len(texts) else [repr(v) for v in values]
+
+
+def category_axis(names: Sequence[str], ticks: Sequence[str]) -> dict[str, Any]:
+    """An axis of categories in the given order, even where their names look like numbers."""
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": list(names),
+        "tickmode": "array",
+        "tickvals": list(names),
+        "ticktext": list(ticks),
+    }
+
+
+def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
+    """An axis of numbers; a logarithmic one that spans decades has a tick at each."""
+    if not log:
+        return {"type": "linear"}
+    decades = math.log10(max(values)) - math.log10(min(values))
+    if decades < 1.5:
+        return {"type": "log", "nticks": 6}
+    return {
+        "type": "log",
+        "dtick": max(1, round(decades / 6)),
+        "exponentformat": "power" if decades > 4 else "none",
+        "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "tickcolor": GRID},
+    }

@@ -1,0 +1,215 @@
+"""Records in plain words: what a card says before it shows anything."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hyperlens.explain.effects import Effect
+from hyperlens.explain.fanova import Importance
+from hyperlens.explain.overview import Overview
+from hyperlens.report.analysis import Analysis
+
+NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A value for people: floats to some digits, everything else as it is written."""
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.{digits}g}" if math.isfinite(value) else "–"
+    return str(value)
+
+
+def percent(share: float) -> str:
+    """A share for a sentence, with a decimal only where it is small."""
+    if 0 < share < 0.0005:
+        return "under 0.1 %"
+    return f"{100 * share:.1f} %" if 0 < abs(share) < 0.0995 else f"{100 * share:.0f} %"
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def effect_name(parameters: tuple[str, ...]) -> str:
+    return " × ".join(parameters)
+
+
+def how_it_ran(record: Overview) -> str:
+    """How many trials there are and how they ended."""
+    states = ", ".join(f"{count} {state}" for state, count in record.states.items())
+    source = f" ({record.source})" if record.source else ""
+    return f"The run{source} has {counted(record.trials, 'trial')}: {states}."
+
+
+def how_good(record: Overview) -> str:
+    """The best, which trial reached it, and whether it was still improving."""
+    way = "highest" if record.maximize else "lowest"
+    return (
+        f"The {way} {record.objective} is {number(record.best)}, "
+        f"reached by trial {record.best_trial}."
+    )
+
+
+def how_it_improved(record: Overview) -> str:
+    """When the best was found, and how much of the run came after it."""
+    after = int((record.number > record.best_trial).sum())
+    start = number(float(record.trace[0]))
+    tail = (
+        f"The {counted(after, 'analysed trial')} after it brought no improvement."
+        if after
+        else "It was the last analysed trial, so the run was still improving."
+    )
+    return (
+        f"The best {record.objective} so far went from {start} in the first trial to "
+        f"{number(record.best)} in trial {record.best_trial}. {tail}"
+    )
+
+
+def what_mattered(record: Importance) -> str:
+    """The largest effect with its interval, and the two after it."""
+    if not record.parameters or not record.share[0] > 0:
+        return f"No parameter changes what the surrogate expects of {record.objective}."
+    first = effect_name(record.parameters[0])
+    text = f"{first} mattered most: {percent(float(record.share[0]))} of the variance"
+    if record.interval is not None:
+        low, high = percent(float(record.low[0])), percent(float(record.high[0]))
+        text += f" ({percent(record.interval)} interval {low} to {high})"
+    after = [
+        f"{effect_name(p)} ({percent(float(s))})"
+        for p, s in zip(record.parameters[1:3], record.share[1:3], strict=True)
+        if s > 0
+    ]
+    return f"{text}, followed by {' and '.join(after)}." if after else f"{text}."
+
+
+def what_a_share_is(record: Importance) -> str:
+    """The meaning of a share, of its interval, and of what is left."""
+    sentences = [
+        f"A share is the part of the variance of {record.objective} over the whole search space "
+        "that is due to one parameter alone, or, for a pair a × b, to what the two do together "
+        "beyond their separate effects."
+    ]
+    if record.interval is not None:
+        sentences.append(
+            f"The whiskers hold the share at a level of {percent(record.interval)}, as it would "
+            "vary if the run were repeated."
+        )
+    sentences.append(
+        f"{percent(record.rest)} of the variance is left for interactions of more than "
+        f"{counted(record.order, 'parameter')}."
+    )
+    return " ".join(sentences)
+
+
+def how_it_acts(record: Effect) -> str:
+    """Where the best values of one or two parameters lie, how sure that is, and on what it rests."""
+    change = float(np.max(record.mean) - np.min(record.mean))
+    if not change > 0:
+        name = effect_name(record.parameters)
+        return f"The surrogate expects the same {record.objective} for every {name}."
+    best = int(np.argmax(record.mean) if record.maximize else np.argmin(record.mean))
+    where = _pair if len(record.parameters) == 2 else _curve if record.numeric[0] else _category
+    place, support = where(record, best, change)
+    return f"{place} {_sureness(record, best, change)} {support}"
+
+
+def _curve(record: Effect, best: int, change: float) -> tuple[str, str]:
+    name, values = record.parameters[0], record.values[0]
+    good = np.abs(record.mean - record.mean[best]) <= NEARLY * change
+    first = last = best
+    while first > 0 and good[first - 1]:
+        first -= 1
+    while last < len(values) - 1 and good[last + 1]:
+        last += 1
+    low, high = values[first], values[last]
+    near = f" Values from {number(low, 3)} to {number(high, 3)} are nearly as good." * (
+        first < last
+    )
+    edge = {0: "lower", len(values) - 1: "upper"}.get(best)
+    if edge:
+        near += f" That is the {edge} end of its range: a wider range may hold better values."
+    seen = [v for v in record.observed[0] if v is not None and math.isfinite(v)]
+    there = sum(low <= v <= high for v in seen)
+    support = (
+        f"{there} of {counted(len(seen), 'trial')} lie{'s' if there == 1 else ''} there."
+        if there
+        else f"None of {counted(len(seen), 'trial')} lies there: this is expected, not measured."
+    )
+    return _best(record, best, _near(name, values[best])) + near, support
+
+
+def _category(record: Effect, best: int, change: float) -> tuple[str, str]:
+    name, values = record.parameters[0], record.values[0]
+    worst = int(np.argmin(record.mean) if record.maximize else np.argmax(record.mean))
+    there = sum(v == values[best] for v in record.observed[0])
+    place = _best(record, best, f"{name} = {values[best]}")
+    place += f" It is worst with {values[worst]} ({number(float(record.mean[worst]))})."
+    return place, f"{there} of {counted(len(record.observed[0]), 'trial')} used {values[best]}."
+
+
+def _pair(record: Effect, best: int, change: float) -> tuple[str, str]:
+    i, j = divmod(best, len(record.values[1]))
+    at = (record.values[0][i], record.values[1][j])
+    words = [_near(p, v) for p, v in zip(record.parameters, at, strict=True)]
+    support = (
+        "The dots are the evaluated trials; far from them the map is extrapolated. "
+        "Brighter is better."
+    )
+    return _best(record, best, " and ".join(words)), support
+
+
+def _near(name: str, value: Any) -> str:
+    return f"{name} {'near' if isinstance(value, float) else '='} {number(value, 3)}"
+
+
+def _best(record: Effect, best: int, where: str) -> str:
+    mean = number(float(record.mean[best]))
+    return (
+        f"Averaged over all other parameters, {record.objective} is best with {where} "
+        f"(mean {mean})."
+    )
+
+
+def _sureness(record: Effect, best: int, change: float) -> str:
+    low, high = float(record.low[best]), float(record.high[best])
+    text = (
+        f"The {percent(record.level)} band there reaches from {number(low)} to {number(high)}, "
+        f"{number(high - low, 2)} wide, while the mean changes by {number(change, 2)} in all"
+    )
+    return f"{text}: the band is wider than the effect." if high - low > change else f"{text}."
+
+
+def how_it_was_done(analysis: Analysis) -> tuple[str, ...]:
+    """What was computed and how, one paragraph for each kind of card."""
+    text = [
+        "All averages and shares are over the whole search space, uniform on its scales: a "
+        "parameter searched on a logarithmic scale counts uniformly in its logarithm."
+    ]
+    if isinstance(analysis.importance, Importance):
+        made = analysis.importance
+        text.append(
+            f"Importance is functional ANOVA (Hutter et al. 2014), exact on a random forest of "
+            f"{made.trees} trees fitted to {counted(made.trials, 'trial')}, up to interactions of "
+            f"{counted(made.order, 'parameter')}."
+        )
+    shown = [e for e in (*analysis.effects, *analysis.pairs) if isinstance(e, Effect)]
+    if shown:
+        how = {
+            "pointwise": "how unsure a single prediction is, on average",
+            "joint": "how unsure the average itself is",
+        }[shown[0].band]
+        text.append(
+            f"Effects are partial dependence of a {shown[0].surrogate} with confidence bands "
+            f"(Moosbauer et al. 2021); the {shown[0].band} band shows {how}. A value is nearly as "
+            f"good as the best where the mean differs by at most {percent(NEARLY)} of its whole "
+            "change."
+        )
+    if analysis.qualities:
+        text.append(
+            "Each surrogate was cross-validated: R² and rank correlation compare its predictions "
+            "with trials it had not seen, coverage is how often its band held them."
+        )
+    return tuple(text)

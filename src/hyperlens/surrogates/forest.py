@@ -1,0 +1,147 @@
+"""A random forest on the unit cube: scikit-learn's trees, their leaves seen as latent boxes.
+
+Symbols
+    n, d     rows and axes of X
+    T        number of trees
+    f_t      prediction of tree t, piecewise constant on its leaves
+    V_U      variance of the component of f_t that belongs to the set U of axes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from hyperlens.cube import BoolArray, Cube, FloatArray, IntArray
+from hyperlens.surrogates import anova
+from hyperlens.surrogates.boxes import Boxes
+from hyperlens.surrogates.leaves import Encoding
+
+
+@dataclass(frozen=True)
+class TreeShares:
+    """V_U / V of each tree with variance: main effects on the diagonal, pairs above it."""
+
+    shares: FloatArray  # (T', d, d)
+    flat: int  # trees left out because they predict the same everywhere
+
+
+class Forest:
+    """Bagged regression trees; a prediction's spread is that between trees and within leaves.
+
+    Columns are put into an order that depends on their content alone, so that neither renaming nor
+    reordering parameters changes a tree.
+
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> mean, std = Forest(trees=8).fit(X, X[:, 0]).predict(X[:3])
+    >>> mean.shape, std.shape
+    ((3,), (3,))
+    """
+
+    def __init__(
+        self,
+        cube: Cube | None = None,
+        trees: int = 64,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.cube = cube
+        self.trees = trees
+        self.seed = seed
+        self.threads = threads
+
+    def fit(self, X: FloatArray, y: FloatArray) -> Self:
+        from sklearn.ensemble import RandomForestRegressor
+
+        self.X, self.y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        if not np.isfinite(self.y).all():
+            raise ValueError("costs must be finite numbers")
+        columns = self.encoding.apply(self.X)
+        self.model = RandomForestRegressor(
+            n_estimators=self.trees, random_state=self.seed, n_jobs=self.threads
+        ).fit(columns, self.y)
+        return self
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        cube = Cube.continuous(self.X.shape[1]) if self.cube is None else self.cube
+        plain = Encoding(cube)
+        return Encoding(cube, np.lexsort(plain.apply(self.X)))
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation at vectors (n, d), by the law of total variance over trees."""
+        columns = self.encoding.apply(np.asarray(X, dtype=float))
+        total = np.zeros(len(columns))
+        square = np.zeros(len(columns))
+        within = np.zeros(len(columns))
+        shift = float(self.y.mean())
+        for tree in self._trees():
+            leaf = tree.apply(columns)
+            value = tree.value[leaf, 0, 0] - shift
+            total += value
+            square += value**2
+            within += tree.impurity[leaf]
+        count = len(self.model.estimators_)
+        mean = total / count
+        variance = np.maximum(square / count - mean**2, 0.0) + within / count
+        return mean + shift, np.sqrt(variance)
+
+    def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Prediction at training rows by a forest that has not seen them."""
+        keep = np.ones(len(self.y), dtype=bool)
+        keep[rows] = False
+        other = Forest(self.cube, self.trees, self.seed, self.threads)
+        return other.fit(self.X[keep], self.y[keep]).predict(self.X[rows])
+
+    def shares(self, order: int = 2) -> TreeShares:
+        """Functional ANOVA of every tree, exact under the latent product measure (P4 Alg. 2)."""
+
+        def one(tree: Any) -> FloatArray | None:
+            _, variance, parts = anova.shares(self.encoding.boxes(tree), order)
+            return parts / variance if variance > 0 else None
+
+        found = self._each(one)
+        kept = [s for s in found if s is not None]
+        d = self.encoding.cube.d
+        return TreeShares(np.array(kept).reshape(-1, d, d), len(found) - len(kept))
+
+    def marginals(self, columns: tuple[int, ...], grid: FloatArray) -> FloatArray:
+        """Each tree's average over all other axes at grid points (g, len(columns)); shape (T, g).
+
+        Conditional axes among `columns` are taken as active (P0 Appendix B).
+        """
+
+        def one(tree: Any) -> FloatArray:
+            boxes = self.encoding.boxes(tree, columns)
+            cells = np.column_stack(
+                [_cell(boxes, j, grid[:, k]) for k, j in enumerate(columns)]
+            ).astype(np.int64)
+            return np.asarray(anova.marginal(boxes, np.array(columns, dtype=np.int64), cells))
+
+        return np.array(self._each(one))
+
+    def _trees(self) -> Iterator[Any]:
+        return (estimator.tree_ for estimator in self.model.estimators_)
+
+    def _each(self, function: Any) -> list[Any]:
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(function, self._trees()))
+
+
+def _cell(boxes: Boxes, column: int, x: FloatArray) -> IntArray:
+    """Cell of each number on one axis of a tree."""
+    ends = boxes.edges[boxes.ptr[column] : boxes.ptr[column + 1]]
+    return np.clip(np.searchsorted(ends, x, side="right") - 1, 0, len(ends) - 2)
+
+
+def half_samples(n: int, groups: int, rng: np.random.Generator) -> Iterator[BoolArray]:
+    """Random halves of n rows."""
+    for _ in range(groups):
+        chosen = np.zeros(n, dtype=bool)
+        chosen[rng.permutation(n)[: (n + 1) // 2]] = True
+        yield chosen

@@ -1,0 +1,179 @@
+"""The forest's leaves, shares and marginals against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cubes import brute_force_shares, discrete_cubes, every_latent
+from hyperlens.cube import Axis, Cube, FloatArray
+from hyperlens.surrogates import anova
+from hyperlens.surrogates.boxes import Boxes
+from hyperlens.surrogates.forest import Forest, _cell
+
+MIXED = Cube(
+    (Axis.categorical(3), Axis(), Axis.categorical(4), Axis(), Axis()),
+    {
+        1: (((0, ((0.0, 1 / 3),)),),),  # active at the first level of axis 0
+        2: (((0, ((1 / 3, 1.0),)),),),
+        3: (((2, ((0.0, 0.25), (0.5, 0.75))),),),  # nested: below axis 2
+        4: (((1, ((0.3, 0.6),)),), ((2, ((0.75, 1.0),)),)),  # either parent, one continuous
+    },
+)
+
+
+def box_of(boxes: Boxes, latents: FloatArray) -> list[list[int]]:
+    """Which boxes hold each latent point, by looking at every one."""
+    d = len(boxes.ptr) - 1
+    cells = np.column_stack([_cell(boxes, j, latents[:, j]) for j in range(d)])
+    found: list[list[int]] = [[] for _ in latents]
+    for b in range(len(boxes.value)):
+        inside = np.ones(len(latents), dtype=bool)
+        for c in range(boxes.box_ptr[b], boxes.box_ptr[b + 1]):
+            runs = range(boxes.run_ptr[c], boxes.run_ptr[c + 1])
+            x = cells[:, boxes.axis[c]]
+            inside &= np.any([(boxes.run_lo[r] <= x) & (x < boxes.run_hi[r]) for r in runs], axis=0)
+        for i in np.flatnonzero(inside):
+            found[i].append(b)
+    return found
+
+
+def random_cost(cube: Cube, X: FloatArray, rng: np.random.Generator) -> FloatArray:
+    filled = np.nan_to_num(X, nan=-0.7)
+    return np.sin(5 * filled @ rng.normal(size=cube.d)) + filled @ rng.normal(size=cube.d)
+
+
+@given(cube=discrete_cubes(), seed=st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_boxes_part_the_latents_and_say_what_the_tree_says(cube: Cube, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = cube.vectors(rng.random((40, cube.d)))
+    forest = Forest(cube, trees=2, seed=seed, threads=1).fit(X, random_cost(cube, X, rng))
+    latents, measure = every_latent(cube)
+    columns = forest.encoding.apply(cube.vectors(latents))
+    for estimator in forest.model.estimators_:
+        boxes = forest.encoding.boxes(estimator.tree_)
+        found = box_of(boxes, latents)
+        assert all(len(b) == 1 for b in found)
+        says = estimator.tree_.value[estimator.tree_.apply(columns), 0, 0]
+        np.testing.assert_array_equal(boxes.value[[b[0] for b in found]], says)
+        held = np.bincount([b[0] for b in found], weights=measure, minlength=len(boxes.value))
+        np.testing.assert_allclose(boxes.weight, held, atol=1e-12)
+
+
+def test_boxes_of_a_mixed_conditional_cube_with_continuous_parents() -> None:
+    rng = np.random.default_rng(3)
+    X = MIXED.vectors(rng.random((300, MIXED.d)))
+    forest = Forest(MIXED, trees=5, threads=1).fit(X, random_cost(MIXED, X, rng))
+    latents = rng.random((2000, MIXED.d))
+    columns = forest.encoding.apply(MIXED.vectors(latents))
+    for estimator in forest.model.estimators_:
+        boxes = forest.encoding.boxes(estimator.tree_)
+        assert boxes.weight.sum() == pytest.approx(1.0, abs=1e-12)
+        found = box_of(boxes, latents)
+        assert all(len(b) == 1 for b in found)
+        says = estimator.tree_.value[estimator.tree_.apply(columns), 0, 0]
+        np.testing.assert_array_equal(boxes.value[[b[0] for b in found]], says)
+
+
+@given(cube=discrete_cubes(), seed=st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_shares_equal_enumeration_of_all_latents(cube: Cube, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = cube.vectors(rng.random((40, cube.d)))
+    forest = Forest(cube, trees=1, seed=seed, threads=1).fit(X, random_cost(cube, X, rng))
+    tree = forest.model.estimators_[0].tree_
+    latents, _ = every_latent(cube)
+    says = tree.value[tree.apply(forest.encoding.apply(cube.vectors(latents))), 0, 0]
+    variance, parts = brute_force_shares(cube, says)
+    _, our_variance, ours = anova.shares(forest.encoding.boxes(tree), 2)
+    assert our_variance == pytest.approx(variance, abs=1e-12)
+    np.testing.assert_allclose(ours, parts, atol=1e-12)
+
+
+def test_sweep_and_cells_give_the_same_variance() -> None:
+    rng = np.random.default_rng(1)
+    X = MIXED.vectors(rng.random((400, MIXED.d)))
+    forest = Forest(MIXED, trees=3, threads=1).fit(X, random_cost(MIXED, X, rng))
+    checked = 0
+    for estimator in forest.model.estimators_:
+        boxes = forest.encoding.boxes(estimator.tree_)
+        moment = boxes.weight * (boxes.value - boxes.weight @ boxes.value)
+        for i in range(MIXED.d):
+            for j in range(i + 1, MIXED.d):
+                members = _members(boxes, i, j)
+                if len(members):
+                    grid = np.empty(np.diff(boxes.ptr)[i] * np.diff(boxes.ptr)[j])
+                    cells = anova._by_cells(boxes, moment, members, i, j, grid)
+                    sweep = anova._by_sweep(boxes, moment, members, i, j)
+                    assert sweep == pytest.approx(cells, abs=1e-12)
+                    checked += cells > 1e-6
+    assert checked > 10
+
+
+def _members(boxes: Boxes, i: int, j: int) -> np.ndarray:
+    rows = []
+    for b in range(len(boxes.value)):
+        at = {int(boxes.axis[c]): c for c in range(boxes.box_ptr[b], boxes.box_ptr[b + 1])}
+        if i in at and j in at:
+            rows.append((b, at[i], at[j]))
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+
+
+@given(cube=discrete_cubes(), seed=st.integers(0, 1000))
+@settings(max_examples=40, deadline=None)
+def test_marginals_are_averages_over_the_latents_where_the_axes_are_active(
+    cube: Cube, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = cube.vectors(rng.random((40, cube.d)))
+    forest = Forest(cube, trees=2, seed=seed, threads=1).fit(X, random_cost(cube, X, rng))
+    latents, measure = every_latent(cube)
+    active = cube.active(latents)
+    columns = (cube.d - 1,) if cube.d % 2 else (0, cube.d - 1)
+    known = active[:, list(columns)].all(axis=1)
+    if not known.any():
+        return
+    seen = forest.encoding.apply(cube.vectors(latents))
+    grid = np.unique(latents[known][:, list(columns)], axis=0)
+    ours = forest.marginals(columns, grid)
+    for t, estimator in enumerate(forest.model.estimators_):
+        says = estimator.tree_.value[estimator.tree_.apply(seen), 0, 0]
+        for g, point in enumerate(grid):
+            here = known & (latents[:, list(columns)] == point).all(axis=1)
+            expected = np.average(says[here], weights=measure[here])
+            assert ours[t, g] == pytest.approx(expected, abs=1e-12)
+
+
+def test_neither_names_nor_order_of_columns_change_the_shares() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 4))
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    order = np.array([2, 0, 3, 1])
+    one = Forest(trees=8).fit(X, y).shares().shares
+    other = Forest(trees=8).fit(X[:, order], y).shares().shares
+    both = one + np.triu(one, 1).transpose(0, 2, 1)
+    permuted = other + np.triu(other, 1).transpose(0, 2, 1)
+    np.testing.assert_allclose(permuted, both[:, order][:, :, order], atol=1e-12)
+
+
+def test_prediction_is_scikit_learns_mean_with_the_spread_of_trees_and_leaves() -> None:
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.random((30, 3)), 2, axis=0)  # duplicates: leaves with spread of their own
+    y = rng.normal(size=60)
+    forest = Forest(trees=16).fit(X, y)
+    mean, std = forest.predict(X)
+    columns = forest.encoding.apply(X)
+    np.testing.assert_allclose(mean, forest.model.predict(columns), atol=1e-12)
+    each = np.array([e.tree_.value[e.tree_.apply(columns), 0, 0] for e in forest.model.estimators_])
+    leaf = np.array([e.tree_.impurity[e.tree_.apply(columns)] for e in forest.model.estimators_])
+    np.testing.assert_allclose(std**2, each.var(axis=0) + leaf.mean(axis=0), atol=1e-12)
+
+
+def test_a_constant_cost_leaves_no_tree_with_variance() -> None:
+    X = np.random.default_rng(0).random((20, 2))
+    shares = Forest(trees=4).fit(X, np.ones(20)).shares()
+    assert shares.flat == 4
+    assert shares.shares.shape == (0, 2, 2)
