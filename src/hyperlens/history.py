@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,14 +60,18 @@ class Data:
 
 @dataclass(frozen=True)
 class History:
-    """A run: its space, what was measured, all trials in order, and what the reader noticed."""
+    """A run: its space, what was measured, all trials in order, and what the reader noticed.
+
+    `memory` keeps what was computed from it, so that asking twice costs once.
+    """
 
     space: Space
     objectives: tuple[Objective, ...]
     trials: tuple[Trial, ...]
     source: str = ""
     notes: tuple[str, ...] = ()
-    vectors: FloatArray = field(init=False, repr=False)
+    vectors: FloatArray = field(init=False, repr=False, compare=False)
+    memory: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.objectives:
@@ -100,13 +103,11 @@ class History:
 
     def data(self, objective: str | None = None) -> Data:
         """Vectors and minimised costs of the complete trials with a finite cost."""
-        if objective not in self._data:
-            self._data[objective] = self._arrays(objective)
-        return self._data[objective]
-
-    @cached_property
-    def _data(self) -> dict[str | None, Data]:
-        return {}
+        key = ("data", objective)
+        if key not in self.memory:
+            self.memory[key] = self._arrays(objective)
+        found: Data = self.memory[key]
+        return found
 
     def _arrays(self, objective: str | None) -> Data:
         chosen = self.objective(objective)

@@ -117,7 +117,7 @@ def infer(parameters: Sequence[Parameter], rows: Sequence[Row]) -> Conditions:
     for names in unexplained.values():
         flag = _new_name(f"{names[0]} set", taken)
         flags[flag] = tuple(names)
-        clauses |= {name: (((flag, "equal", "yes"),),) for name in names}
+        clauses |= dict.fromkeys(names, (((flag, "equal", "yes"),),))
         sentences.append(_flag_sentence(flag, names, len(rows)))
     return Conditions(clauses, flags, tuple(sentences))
 

@@ -38,7 +38,7 @@ def settle(space: Space, rows: Sequence[dict[str, Any]]) -> tuple[list[int], lis
     active = space.cube.active(np.where(present, vectors, 0.5))
     fillers = 0
     for j, parameter in enumerate(space.parameters):
-        for i in np.flatnonzero(present[:, j] & ~active[:, j]):
+        for i in np.flatnonzero(present[:, j] & ~active[:, j]).tolist():
             fillers += rows[i].pop(parameter.name) is not None
     lacking = active & ~present
     whole = np.flatnonzero(~lacking.any(axis=1))

@@ -127,7 +127,7 @@ def _history(
     maximize: bool | None,
 ) -> History:
     objectives = _objectives(stored, maximize)
-    order = _order(objectives, objective, stored.name)
+    order = _order(objectives, objective, maximize, stored.name)
     notes = list(stored.notes)
     trials = [trial for trial in stored.trials if trial.state in _STATES]
     if unfinished := len(stored.trials) - len(trials):
@@ -154,34 +154,33 @@ def _history(
 
 
 def _objectives(stored: StoredStudy, maximize: bool | None) -> list[Objective]:
-    """Objectives as the study declares them; `maximize` may only fill in what it leaves open."""
+    """Objectives as the study declares them; `maximize` fills in what it leaves open."""
     count = len(stored.directions)
     names = list(stored.metric_names or ())
     if len(names) != count:
         names = ["value"] if count == 1 else [f"value_{k}" for k in range(count)]
-    if maximize is not None:
-        contrary = "MINIMIZE" if maximize else "MAXIMIZE"
-        if contrary in stored.directions:
-            raise SourceError(
-                f"The study '{stored.name}' was told to {contrary.lower()}; leave out the "
-                "direction, since Optuna records it."
-            )
     return [
         Objective(name, direction == "MAXIMIZE" or (direction == "NOT_SET" and bool(maximize)))
         for name, direction in zip(names, stored.directions, strict=True)
     ]
 
 
-def _order(objectives: Sequence[Objective], chosen: str | None, study: str) -> list[int]:
+def _order(
+    objectives: Sequence[Objective], chosen: str | None, maximize: bool | None, study: str
+) -> list[int]:
     """Positions of the objectives, the chosen one first."""
     names = [objective.name for objective in objectives]
-    if chosen is None:
-        return list(range(len(names)))
-    if chosen not in names:
+    if chosen is not None and chosen not in names:
         raise SourceError(
             f"The study '{study}' has no objective '{chosen}'; choose one of {listed(names)}."
         )
-    first = names.index(chosen)
+    first = 0 if chosen is None else names.index(chosen)
+    if maximize is not None and objectives[first].maximize != maximize:
+        told = "minimise" if maximize else "maximise"
+        raise SourceError(
+            f"The study '{study}' was told to {told} '{names[first]}'; leave out the direction, "
+            "since Optuna records it."
+        )
     return [first, *(k for k in range(len(names)) if k != first)]
 
 
@@ -268,7 +267,7 @@ def _parameter(
     categories = [d for d in seen if isinstance(d, CategoricalDistribution)]
     numbers = [d for d in seen if isinstance(d, (FloatDistribution, IntDistribution))]
     if not categories:
-        return _number(name, numbers, notes)
+        return _number(name, numbers, values, notes)
     choices = [choice for d in categories for choice in d.choices]
     if numbers:
         choices += list(values)
@@ -286,19 +285,22 @@ def _parameter(
 
 def _distinct(choices: Iterable[Any]) -> list[Any]:
     """Choices without repeats; as texts where ConfigSpace could not tell them apart (True, 1)."""
-    by_text = {str(choice): choice for choice in reversed(list(choices))}
-    distinct = list(reversed(by_text.values()))
-    alike = any(a != a or a == b for i, a in enumerate(distinct) for b in distinct[:i] or [None])
-    return [str(choice) for choice in distinct] if alike else distinct
+    distinct = list({(type(choice), choice): choice for choice in choices}.values())
+    if len(set(distinct)) == len(distinct) and all(choice == choice for choice in distinct):
+        return distinct
+    return list(dict.fromkeys(map(str, distinct)))
 
 
-def _number(name: str, seen: Sequence[Any], notes: list[str]) -> Parameter | tuple[Any]:
+def _number(
+    name: str, seen: Sequence[Any], values: Iterable[Any], notes: list[str]
+) -> Parameter | tuple[Any]:
     """A float, an integer, or, with a step, an ordinal over its numbers; the widest of ranges."""
     from optuna.distributions import IntDistribution
 
+    set_values = set(values)
     whole = all(isinstance(d, IntDistribution) for d in seen)
-    low, high = min(d.low for d in seen), max(d.high for d in seen)
     log = all(d.log for d in seen)
+    low, high = min(d.low for d in seen), max(d.high for d in seen)
     if any((d.low, d.high) != (low, high) for d in seen):
         notes.append(
             f"The range of '{name}' changed during the study; the widest, {low:g} to {high:g}, "
@@ -308,15 +310,28 @@ def _number(name: str, seen: Sequence[Any], notes: list[str]) -> Parameter | tup
         notes.append(f"'{name}' was on a log scale in some trials only; a linear one is used.")
     if not whole and any(isinstance(d, IntDistribution) for d in seen):
         notes.append(f"'{name}' was a whole number in some trials only; it is read as a float.")
+    lowest, highest = min(set_values, default=low), max(set_values, default=high)
+    if lowest < low or highest > high:  # Optuna lets an enqueued trial leave the range
+        low, high = min(low, lowest), max(high, highest)
+        log = log and low > 0
+        notes.append(
+            f"Some trials set '{name}' outside its range, which was widened to {low:g} to {high:g}."
+        )
     stepped = [d for d in seen if d.step is not None and not (whole and d.step == 1)]
     if len(stepped) == len(seen) and sum(map(_levels, seen)) <= MOST_LEVELS:
-        levels = sorted({level for d in seen for level in _grid(d)})
-        if len(levels) == 1:
-            return (levels[0],)
-        return Parameter(name, "ordinal", choices=tuple(levels))
+        levels = _with_strays({level for d in seen for level in _grid(d)}, set_values)
+        return (levels[0],) if len(levels) == 1 else Parameter(name, "ordinal", choices=levels)
     if low == high:
         return (low,)
     return Parameter(name, "integer" if whole else "float", float(low), float(high), log)
+
+
+def _with_strays(grid: Iterable[Any], values: Iterable[Any]) -> tuple[Any, ...]:
+    """The grid in order, with values that were set although they are not on it."""
+    levels = sorted(grid)
+    slack = 1e-9 * max(abs(levels[0]), abs(levels[-1]))
+    strays = [v for v in values if min(abs(v - level) for level in levels) > slack]
+    return tuple(sorted({*levels, *strays}))
 
 
 def _levels(distribution: Any) -> int:

@@ -25,10 +25,10 @@ from hyperlens.importers.stored import (
     StoredTrial,
     choose,
     metric_names,
+    one_line,
     parsed,
     seconds,
 )
-from hyperlens.importers.stored import one_line as _one_line
 
 LOCK_TIMEOUT = 3.0  # seconds to wait for a writer
 
@@ -74,7 +74,7 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
         ) from problem
     except sqlalchemy.exc.SQLAlchemyError as problem:
         raise SourceError(
-            f"This is not a usable database address ({_one_line(problem)}); "
+            f"This is not a usable database address ({one_line(problem)}); "
             "write it like postgresql://user:password@host/database."
         ) from problem
     where = f"'{engine.url.render_as_string(hide_password=True)}'"
@@ -82,7 +82,7 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
         with _server(engine, where) as database:
             return _read(database, study)
     except sqlalchemy.exc.SQLAlchemyError as problem:
-        reason = _one_line(getattr(problem, "orig", None) or problem)
+        reason = one_line(getattr(problem, "orig", None) or problem)
         raise SourceError(
             f"The database {where} cannot be read ({reason}); check its address and your rights."
         ) from problem
@@ -155,11 +155,11 @@ def _sqlite_problem(path: Path, problem: sqlite3.Error) -> str:
         )
     if isinstance(problem, sqlite3.OperationalError):
         return (
-            f"The database '{path}' cannot be read ({_one_line(problem)}); check the file and "
+            f"The database '{path}' cannot be read ({one_line(problem)}); check the file and "
             "the free space for a temporary copy."
         )
     return (
-        f"The database '{path}' is damaged ({_one_line(problem)}); restore it from a backup, or "
+        f"The database '{path}' is damaged ({one_line(problem)}); restore it from a backup, or "
         "save what is left with 'sqlite3 FILE .recover'."
     )
 
@@ -171,9 +171,10 @@ def _read(database: Database, wanted: str | None) -> StoredStudy:
             f"The database {database.where} holds no Optuna studies; give the storage that "
             "optuna.create_study was called with."
         )
-    ids = dict(database.select("SELECT study_name, study_id FROM studies ORDER BY study_id"))
+    rows = database.select("SELECT study_name, study_id FROM studies ORDER BY study_id")
+    ids = {str(name): int(study) for name, study in rows}
     name = choose(ids, wanted, f"the database {database.where}")
-    study = int(ids[name])
+    study = ids[name]
     numbered = _trials(database, study)
     distributions = _params(database, study, numbered)
     _values(database, study, numbered)
@@ -248,8 +249,13 @@ def _params(database: Database, study: int, trials: Mapping[int, StoredTrial]) -
     for param_id, trial_id, name, stored, text in rows:
         if first.get(name, param_id) >= param_id:
             first[name] = param_id
-        trials[trial_id].params[name] = distributions.value(name, text, stored)
-    distributions.seen = {name: distributions.seen[name] for name in sorted(first, key=first.get)}  # type: ignore[arg-type]
+        if trial_id in trials:  # a server goes on between two questions
+            trials[trial_id].params[name] = distributions.value(name, text, stored)
+    distributions.seen = {
+        name: distributions.seen[name]
+        for name in sorted(first, key=first.__getitem__)
+        if name in distributions.seen
+    }
     return distributions
 
 
@@ -264,8 +270,8 @@ def _values(database: Database, study: int, trials: Mapping[int, StoredTrial]) -
     told: dict[int, list[float | None]] = {}
     for trial_id, value, value_type in rows:
         told.setdefault(trial_id, []).append(_INFINITE.get(value_type, value))
-    for trial_id, values in told.items():
-        trials[trial_id].values = values
+    for trial_id in told.keys() & trials.keys():
+        trials[trial_id].values = told[trial_id]
 
 
 def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
@@ -279,7 +285,8 @@ def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) ->
         f"SELECT trial_id, MAX(step) FROM {table} WHERE {pruned} GROUP BY trial_id"
     )
     for trial_id, step in rows:
-        trials[trial_id].last_step = int(step)
+        if trial_id in trials:
+            trials[trial_id].last_step = int(step)
 
 
 def _attributes(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
@@ -292,4 +299,5 @@ def _attributes(database: Database, study: int, trials: Mapping[int, StoredTrial
                 f"FROM {table} a WHERE a.{_of(study)}"
             )
             for trial_id, key, text in rows:
-                trials[trial_id].attributes[str(key)] = parsed(text)
+                if trial_id in trials:
+                    trials[trial_id].attributes[str(key)] = parsed(text)

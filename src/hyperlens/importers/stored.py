@@ -161,5 +161,5 @@ def seconds(moment: Any, utc: bool = False) -> float | None:
 
 def one_line(problem: BaseException) -> str:
     """An error of another library, fit to stand inside a sentence."""
-    text = " ".join(f"{problem}".split()).rstrip(".;")
-    return (text or type(problem).__name__)[:200]
+    text = " ".join(str(problem).split()).replace(". ", ": ")
+    return (text or type(problem).__name__)[:160].rstrip(" .;:,")

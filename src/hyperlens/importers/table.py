@@ -6,8 +6,10 @@ import csv
 import gzip
 import math
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,14 +102,13 @@ def _csv(path: Path) -> DataFrame:
     """All cells as text, so that None, NA, True and 1 stay what the file says."""
     import pandas
 
-    tabs = ".tsv" in [s.lower() for s in path.suffixes[-2:]]
     try:
-        _check_header(path, "\t" if tabs else ",")
+        separator = _check_header(path)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             return pandas.read_csv(
                 path,
-                sep="\t" if tabs else ",",
+                sep=separator,
                 dtype=str,
                 na_filter=False,
                 index_col=False,
@@ -122,25 +123,28 @@ def _csv(path: Path) -> DataFrame:
             f"The table '{path}' is not a well-formed CSV ({one_line(problem)}); check its "
             "separators and quotes."
         ) from problem
-    except (OSError, EOFError, gzip.zlib.error) as problem:  # type: ignore[attr-defined]
+    except (OSError, EOFError, zlib.error) as problem:
         raise SourceError(
             f"The table '{path}' cannot be read ({one_line(problem)}); check the file."
         ) from problem
 
 
-def _check_header(path: Path, separator: str) -> None:
-    """Pandas renames columns of the same name, so the header is looked at by itself."""
+def _check_header(path: Path) -> str:
+    """The separator. Pandas renames columns of the same name, so the header is checked here."""
     packed = path.suffix.lower() == ".gz"
-    opened = gzip.open(path, "rt", encoding="utf-8-sig", newline="") if packed else None
-    with opened or path.open(encoding="utf-8-sig", newline="") as file:
+    unpack: Any = gzip.open if packed else open
+    with unpack(path, "rt", encoding="utf-8-sig", newline="") as file:
         start = file.read(4096)
         if not start.strip():
             raise SourceError(f"The table '{path}' is empty; give one with a header and rows.")
         if "\0" in start:
             raise SourceError(f"The file '{path}' is binary, not a CSV; give the table as text.")
+        first = start.lstrip().splitlines()[0]
+        separator = max(",\t;", key=first.count)  # the comma where all are equal
         file.seek(0)
-        header = next(csv.reader(file, delimiter=separator), [])
+        header = next(filter(None, csv.reader(file, delimiter=separator)), [])
     _check_names(header, f"The table '{path}'")
+    return separator
 
 
 def _check_names(names: Sequence[str], what: str) -> None:
@@ -185,7 +189,9 @@ def _history(
     details, used, remarks = _details(frame, {*space.names, *space.constants, cost})
     ignored = [c for c in columns if c not in {*space.names, *space.constants, cost, *used}]
     if 0 < len(ignored) <= MOST_NAMED:
-        notes.append(f"Columns that are neither parameters nor the cost: {listed(ignored)}.")
+        notes.append(
+            f"Columns that are neither parameters nor the cost were ignored: {listed(ignored)}."
+        )
     trials = tuple(
         Trial(values=rows[i], costs=(costs[i],), **{k: d[i] for k, d in details.items()})
         for i in whole
@@ -297,10 +303,8 @@ def _readings(cell: Any) -> list[Any]:
         found: list[Any] = [text]
         if text.lower() in ("true", "false"):
             found.append(text.lower() == "true")
-        try:
+        with suppress(ValueError):
             found.append(float(text))
-        except ValueError:
-            pass
         return found
     if isinstance(cell, float) and cell.is_integer():
         return [int(cell)]
@@ -321,8 +325,11 @@ def _details(frame: DataFrame, taken: set[str]) -> tuple[dict[str, list[Any]], s
         try:
             details[name] = _READERS[name](texts)
             used.add(column)
-        except (TypeError, ValueError):
-            remarks.append(f"The column '{column}' could not be read as a trial's {name}.")
+        except (TypeError, ValueError) as problem:
+            remarks.append(
+                f"The column '{column}' was ignored, since it is not a trial's {name} "
+                f"({one_line(problem)})."
+            )
     return details, used, remarks
 
 
@@ -342,11 +349,12 @@ def _trial_numbers(cells: Sequence[Any]) -> list[int]:
 
 
 def _states(cells: Sequence[Any]) -> list[State]:
-    words = [str(cell).rsplit(".", 1)[-1].strip().lower() for cell in cells]
-    unknown = set(words) - _STATES.keys()
+    """A trial is complete unless the column says otherwise."""
+    words = ["" if _is_missing(c) else str(c).rsplit(".", 1)[-1].strip().lower() for c in cells]
+    unknown = sorted(set(words) - _STATES.keys() - {""})
     if unknown:
-        raise ValueError
-    return [_STATES[word] for word in words]
+        raise ValueError(f"unknown word {unknown[0]!r}")
+    return [_STATES.get(word, State.COMPLETE) for word in words]
 
 
 def _moments(cells: Sequence[Any]) -> list[float | None]:

@@ -11,6 +11,7 @@ from hyperlens.explain.effects import Effect
 from hyperlens.plots.style import (
     BAND,
     BLUE,
+    DARK,
     GREY,
     INK,
     VERMILLION,
@@ -87,8 +88,7 @@ def _points(record: Effect) -> Figure:
         xaxis={"title": {"text": directed(record.objective, record.maximize)}},
         yaxis={
             "title": {"text": safe(short(record.parameters[0], 40))},
-            **category_axis(keys, ticks),
-            "autorange": "reversed",
+            **category_axis(keys, ticks, down=True),
             "showgrid": False,
         },
     )
@@ -132,27 +132,34 @@ def _map(record: Effect) -> Figure:
         "name": "mean",
         "hovertemplate": "%{x}, %{y}<br>mean %{z:.5g}<br>std %{customdata:.3g}<extra></extra>",
         "colorbar": {
-            "title": {"text": directed(record.objective, record.maximize), "side": "right"},
+            "title": {
+                "text": directed(record.objective, record.maximize),
+                "side": "right",
+                "font": {"size": 13},
+            },
+            "tickfont": {"size": 12},
             "thickness": 12,
             "outlinewidth": 0,
         },
     }
-    fig = figure(460, xaxis=_axis(record, 0), yaxis=_axis(record, 1))
+    fig = figure(460, xaxis=_full(record, 0), yaxis=_full(record, 1))
     if all(record.numeric):
         lines = {"color": "rgba(255, 255, 255, 0.3)", "width": 0.6}
         fig.add_trace(Contour(**surface, contours={"coloring": "heatmap"}, line=lines))
     else:
-        fig.add_trace(Heatmap(**surface, xgap=1, ygap=1))
+        gaps = [0 if numeric else 2 for numeric in record.numeric]
+        fig.add_trace(Heatmap(**surface, xgap=gaps[0], ygap=gaps[1]))
     fig.add_trace(
         Scatter(
             x=_seen(record, 0),
             y=_seen(record, 1),
             mode="markers",
             name="trials",
+            cliponaxis=False,
             marker={
                 "color": "rgba(255, 255, 255, 0.85)",
                 "size": 7,
-                "line": {"color": "#20242B", "width": 1},
+                "line": {"color": DARK, "width": 1},
             },
             customdata=record.observed_cost.tolist(),
             hovertemplate="trial at %{x}, %{y}<br>measured %{customdata:.5g}<extra></extra>",
@@ -160,7 +167,7 @@ def _map(record: Effect) -> Figure:
     )
     if record.incumbent is not None:
         x, y = (_place(record, k, record.incumbent[k]) for k in (0, 1))
-        fig.add_trace(_star(x, y, "%{x}, %{y}"))
+        fig.add_trace(_star(x, y, "%{x}, %{y}", outline=1))
     return fig
 
 
@@ -170,6 +177,15 @@ def _axis(record: Effect, k: int) -> dict[str, Any]:
         return title | number_axis(record.values[k], record.log[k])
     names = labels(record.values[k])
     return title | category_axis(_grid(record, k), [safe(short(n)) for n in names])
+
+
+def _full(record: Effect, k: int) -> dict[str, Any]:
+    """The axis of a map: no margin around the grid of parameter k."""
+    axis = _axis(record, k)
+    if record.numeric[k]:
+        ends = (min(record.values[k]), max(record.values[k]))
+        axis["range"] = [math.log10(e) if record.log[k] else e for e in ends]
+    return axis | {"showgrid": False}
 
 
 def _grid(record: Effect, k: int) -> list[Any]:
@@ -206,7 +222,7 @@ def _rug(record: Effect) -> Scatter:
     )
 
 
-def _star(x: Any, y: Any, where: str, yaxis: str = "y") -> Scatter:
+def _star(x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0) -> Scatter:
     return Scatter(
         x=[x],
         y=[y],
@@ -217,7 +233,7 @@ def _star(x: Any, y: Any, where: str, yaxis: str = "y") -> Scatter:
             "symbol": "star",
             "color": VERMILLION,
             "size": 14,
-            "line": {"color": "white", "width": 1},
+            "line": {"color": DARK, "width": outline},
         },
         hovertemplate=f"best trial: {where}<extra></extra>",
     )

@@ -17,15 +17,14 @@ def draw_importance(record: Importance) -> Figure:
     """
     shown = record.parameters[:MOST]
     names = [safe(pair_name(p)) for p in shown]
-    ticks = [safe(pair_name(tuple(short(q, 26 // len(p)) for q in p))) for p in shown]
     fig = figure(
-        110 + 30 * max(len(shown), 3),
+        110 + 34 * max(len(shown), 3),
         xaxis={
             "title": {"text": "share of variance" + _hidden(record)},
             "tickformat": ".0%",
             "rangemode": "tozero",
         },
-        yaxis={**category_axis(names, ticks), "autorange": "reversed", "showgrid": False},
+        yaxis={**category_axis(names, [_tick(p) for p in shown], down=True), "showgrid": False},
         bargap=0.38,
         barmode="overlay",
     )
@@ -40,6 +39,12 @@ def draw_importance(record: Importance) -> Figure:
 def pair_name(parameters: tuple[str, ...]) -> str:
     """How an effect is called: "a", or "a × b"."""
     return " × ".join(parameters)
+
+
+def _tick(parameters: tuple[str, ...]) -> str:
+    """Names that fit beside a bar, a long pair in two lines."""
+    names = [safe(short(p, 22)) for p in parameters]
+    return (" × " if len(pair_name(parameters)) <= 16 else " ×<br>").join(names)
 
 
 def _bars(record: Importance, rows: list[int], names: list[str], title: str, colour: str) -> Bar:
@@ -76,7 +81,5 @@ def _hidden(record: Importance) -> str:
     if left <= 0:
         return ""
     total = float(record.share[MOST:].sum())
-    return (
-        f"<br><span style='font-size:11px'>{left} smaller effects, together {total:.1%}, "
-        "are not shown</span>"
-    )
+    note = f"not shown: {left} smaller effect{'s' * (left > 1)}, {total:.1%}"
+    return f"<br><span style='font-size:11px'>{note}</span>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.overview import Overview
-from hyperlens.plots.style import BLUE, GREY, VERMILLION, directed, figure
+from hyperlens.plots.style import BLUE, GREY, VERMILLION, directed, figure, number_axis
 
 
 def draw_overview(record: Overview) -> Figure:
@@ -13,7 +13,7 @@ def draw_overview(record: Overview) -> Figure:
     number = record.number.tolist()
     fig = figure(
         360,
-        xaxis={"title": {"text": "trial"}, "showgrid": False, "tickformat": "d"},
+        xaxis={"title": {"text": "trial"}, "showgrid": False, **number_axis(number, log=False)},
         yaxis={"title": {"text": directed(record.objective, record.maximize)}},
     )
     fig.add_trace(

@@ -13,11 +13,13 @@ from typing import Any
 
 from plotly.graph_objects import Figure, layout
 
-# Okabe and Ito's palette, told apart with every common colour vision
-BLUE, SKY, ORANGE, VERMILLION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
+# Okabe and Ito's palette, told apart with every common colour vision; blue a little lighter than
+# theirs, to be seen on black as well
+BLUE, SKY, ORANGE, VERMILLION = "#2485C1", "#56B4E9", "#E69F00", "#D55E00"
 GREY = "#8A919C"
 INK = "#6B7280"
-BAND = "rgba(86, 180, 233, 0.28)"
+DARK = "#20242B"  # outline on a map, whatever the page
+BAND = "rgba(86, 180, 233, 0.24)"
 GRID = "rgba(128, 134, 145, 0.22)"
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -92,9 +94,11 @@ def labels(values: Sequence[Any]) -> list[str]:
     return texts if len(set(texts)) == len(texts) else [repr(v) for v in values]
 
 
-def category_axis(names: Sequence[str], ticks: Sequence[str]) -> dict[str, Any]:
+def category_axis(names: Sequence[str], ticks: Sequence[str], down: bool = False) -> dict[str, Any]:
     """An axis of categories in the given order, even where their names look like numbers."""
+    ends = [-0.5, len(names) - 0.5]
     return {
+        "range": ends[::-1] if down else ends,
         "type": "category",
         "categoryorder": "array",
         "categoryarray": list(names),
@@ -105,15 +109,19 @@ def category_axis(names: Sequence[str], ticks: Sequence[str]) -> dict[str, Any]:
 
 
 def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
-    """An axis of numbers; a logarithmic one that spans decades has a tick at each."""
+    """An axis of numbers: ticks at each decade of a logarithm, never between whole numbers."""
     if not log:
-        return {"type": "linear"}
-    decades = math.log10(max(values)) - math.log10(min(values))
+        whole = all(isinstance(v, int) for v in values) and max(values) - min(values) <= 10
+        return {"type": "linear", "dtick": 1} if whole else {"type": "linear"}
+    decades = math.log10(max(values) / min(values))
     if decades < 1.5:
         return {"type": "log", "nticks": 6}
+    powers = decades > 3
     return {
         "type": "log",
         "dtick": max(1, round(decades / 6)),
-        "exponentformat": "power" if decades > 4 else "none",
+        "exponentformat": "power" if powers else "none",
+        "tickfont": {"size": 10 if powers else 12},  # Plotly draws powers a quarter larger
+        "tickangle": 0,
         "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "tickcolor": GRID},
     }

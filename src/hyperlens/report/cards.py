@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.explain.overview import Overview
 from hyperlens.plots import draw
+from hyperlens.plots.style import short
 from hyperlens.record import Record
 from hyperlens.report import sentences as say
 from hyperlens.report.analysis import Analysis, Unavailable
@@ -104,7 +106,7 @@ def _facts(analysis: Analysis) -> tuple[Fact, ...]:
         Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed"),
     ]
     if isinstance(importance, Importance) and importance.parameters:
-        name = say.effect_name(importance.parameters[0])
+        name = short(say.effect_name(importance.parameters[0]), 32)
         facts.append(Fact("matters most", name, f"{say.percent(float(importance.share[0]))} share"))
     if analysis.qualities:
         worst = min((q.verdict for q in analysis.qualities), key=WORST_FIRST.index)
@@ -209,7 +211,7 @@ def _qualities(qualities: tuple[Quality, ...]) -> Table:
 
 
 def _share(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}{say.FIXED}%" if math.isfinite(share) else "–"
 
 
 def _figure(record: Record) -> dict[str, Any]:

@@ -10,12 +10,12 @@
   const touch = matchMedia("(pointer: coarse)").matches;
   const wishesDark = matchMedia("(prefers-color-scheme: dark)");
 
-  const config = {
+  const config = (plot) => ({
     responsive: true,
     displaylogo: false,
-    displayModeBar: touch ? false : "hover",
+    displayModeBar: touch || plot.clientWidth < 520 ? false : "hover",
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
-  };
+  });
 
   // The stylesheet owns all colours; a plot reads its own computed ones.
   function coloured(plot) {
@@ -43,7 +43,7 @@
   function draw(plot) {
     const { data, layout } = coloured(plot);
     drawn.add(plot);
-    return Plotly.react(plot, data, layout, config);
+    return Plotly.react(plot, data, layout, config(plot));
   }
 
   const redraw = () => drawn.forEach(draw);

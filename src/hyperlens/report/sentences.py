@@ -13,20 +13,26 @@ from hyperlens.explain.overview import Overview
 from hyperlens.report.analysis import Analysis
 
 NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
+FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
 
 def number(value: Any, digits: int = 4) -> str:
     """A value for people: floats to some digits, everything else as it is written."""
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.{digits}g}" if math.isfinite(value) else "–"
-    return str(value)
+    if not isinstance(value, (float, np.floating)):
+        return str(value)
+    if not math.isfinite(value):
+        return "–"
+    whole = (
+        10.0**digits <= abs(float(value)) < 1e9
+    )  # more digits before the point than were asked for
+    return f"{value:.0f}" if whole else f"{value:.{digits}g}"
 
 
 def percent(share: float) -> str:
     """A share for a sentence, with a decimal only where it is small."""
-    if 0 < share < 0.0005:
-        return "under 0.1 %"
-    return f"{100 * share:.1f} %" if 0 < abs(share) < 0.0995 else f"{100 * share:.0f} %"
+    if share < 0.0005:
+        return f"under 0.1{FIXED}%" if share > 0 else f"0{FIXED}%"
+    return f"{100 * share:.{int(share < 0.0995)}f}{FIXED}%"
 
 
 def counted(count: int, noun: str) -> str:
@@ -155,8 +161,8 @@ def _pair(record: Effect, best: int, change: float) -> tuple[str, str]:
     at = (record.values[0][i], record.values[1][j])
     words = [_near(p, v) for p, v in zip(record.parameters, at, strict=True)]
     support = (
-        "The dots are the evaluated trials; far from them the map is extrapolated. "
-        "Brighter is better."
+        "Brighter is better. The dots are the evaluated trials, the star is the best of them; "
+        "far from the dots the map is extrapolated."
     )
     return _best(record, best, " and ".join(words)), support
 

@@ -26,7 +26,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hyperlens.cube import WHOLE, Box, Cube, FloatArray, Runs, contains, intersect, measure
+from hyperlens.cube import (
+    WHOLE,
+    Box,
+    Cube,
+    FloatArray,
+    IntArray,
+    Runs,
+    contains,
+    intersect,
+    measure,
+)
 from hyperlens.surrogates.kernels import Factor
 
 MOST_SCENARIOS = 4096
@@ -269,9 +279,9 @@ class Averages:
             for term in self.terms(block):
                 if all(term[i] in (None, part) for i, part in zip(index, cell, strict=True)):
                     others = tuple(p for i, p in enumerate(term) if i not in index)
-                    on = tuple(term[i] is not None for i in index)
-                    patterns.setdefault(on, []).append(others)
-            h = {on: _sum(rest, tuple(t), self.integral) for on, t in patterns.items()}
+                    activity = tuple(term[i] is not None for i in index)
+                    patterns.setdefault(activity, []).append(others)
+            h = {a: _sum(rest, tuple(terms), self.integral) for a, terms in patterns.items()}
             for first, second in itertools.product(h, repeat=2):
                 left, right, both = h[first], h[second], np.array(1.0)
                 for c, part, on, on_other in zip(T, cell, first, second, strict=True):
@@ -307,9 +317,9 @@ def _size(part: Part) -> float:
     return 1.0 if part is None else measure(part)
 
 
-def _label(parts: Sequence[Runs], x: FloatArray) -> FloatArray:
+def _label(parts: Sequence[Runs], x: FloatArray) -> IntArray:
     """Which part each number lies in."""
-    return np.argmax([contains(part, x) for part in parts], axis=0)
+    return np.asarray(np.argmax([contains(part, x) for part in parts], axis=0), dtype=np.int64)
 
 
 def _restrict(
@@ -350,8 +360,8 @@ def _sum(
     for term in terms:
         tails.setdefault(term[0], []).append(term[1:])
     heads: dict[tuple[Term, ...], list[Part]] = {}
-    for part, following in tails.items():
-        heads.setdefault(tuple(following), []).append(part)
+    for part, tail in tails.items():
+        heads.setdefault(tuple(tail), []).append(part)
     total: FloatArray | None = None
     for following, same in heads.items():
         value = factor(columns[0], same[0])

@@ -9,6 +9,7 @@ Symbols
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperlens.cube import BoolArray, Cube, FloatArray, IntArray
+from hyperlens.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates import anova
 from hyperlens.surrogates.boxes import Boxes
 from hyperlens.surrogates.leaves import Encoding
@@ -25,9 +26,10 @@ from hyperlens.surrogates.leaves import Encoding
 
 @dataclass(frozen=True)
 class TreeShares:
-    """V_U / V of each tree with variance: main effects on the diagonal, pairs above it."""
+    """V_U / V of each tree that has any variance."""
 
-    shares: FloatArray  # (T', d, d)
+    effects: tuple[tuple[int, ...], ...]  # the sets U of axes
+    shares: FloatArray  # (trees, effects)
     flat: int  # trees left out because they predict the same everywhere
 
 
@@ -53,7 +55,7 @@ class Forest:
         self.cube = cube
         self.trees = trees
         self.seed = seed
-        self.threads = threads
+        self.threads = threads or os.cpu_count() or 1
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
         from sklearn.ensemble import RandomForestRegressor
@@ -101,14 +103,18 @@ class Forest:
     def shares(self, order: int = 2) -> TreeShares:
         """Functional ANOVA of every tree, exact under the latent product measure (P4 Alg. 2)."""
 
+        d = self.encoding.cube.d
+        i, j = _effects(d, order)
+
         def one(tree: Any) -> FloatArray | None:
             _, variance, parts = anova.shares(self.encoding.boxes(tree), order)
-            return parts / variance if variance > 0 else None
+            return parts[i, j] / variance if variance > 0 else None
 
         found = self._each(one)
         kept = [s for s in found if s is not None]
-        d = self.encoding.cube.d
-        return TreeShares(np.array(kept).reshape(-1, d, d), len(found) - len(kept))
+        effects = [(int(a),) if a == b else (int(a), int(b)) for a, b in zip(i, j, strict=True)]
+        shares = np.array(kept).reshape(-1, len(effects))
+        return TreeShares(tuple(effects), shares, len(found) - len(kept))
 
     def marginals(self, columns: tuple[int, ...], grid: FloatArray) -> FloatArray:
         """Each tree's average over all other axes at grid points (g, len(columns)); shape (T, g).
@@ -133,15 +139,16 @@ class Forest:
             return list(pool.map(function, self._trees()))
 
 
+def _effects(d: int, order: int) -> tuple[IntArray, IntArray]:
+    """Rows and columns of main effects, then of pairs, in a (d, d) matrix."""
+    mains = np.arange(d)
+    if order < 2:
+        return mains, mains
+    first, second = np.triu_indices(d, 1)
+    return np.concatenate([mains, first]), np.concatenate([mains, second])
+
+
 def _cell(boxes: Boxes, column: int, x: FloatArray) -> IntArray:
     """Cell of each number on one axis of a tree."""
     ends = boxes.edges[boxes.ptr[column] : boxes.ptr[column + 1]]
     return np.clip(np.searchsorted(ends, x, side="right") - 1, 0, len(ends) - 2)
-
-
-def half_samples(n: int, groups: int, rng: np.random.Generator) -> Iterator[BoolArray]:
-    """Random halves of n rows."""
-    for _ in range(groups):
-        chosen = np.zeros(n, dtype=bool)
-        chosen[rng.permutation(n)[: (n + 1) // 2]] = True
-        yield chosen

@@ -42,9 +42,9 @@ class Parameters:
 
     @staticmethod
     def from_dict(stored: Mapping[str, Any]) -> Parameters:
-        return Parameters(
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
-        )
+        fields: dict[str, Any] = dict(stored)
+        columns = ("lengthscales", "thetas", "rhos")
+        return Parameters(**{**fields, **{name: tuple(fields[name]) for name in columns}})
 
     @staticmethod
     def of(cube: Cube, hyper: Hyper, solved: Solved) -> Parameters:

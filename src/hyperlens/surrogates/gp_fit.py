@@ -170,7 +170,8 @@ class Likelihood:
         self.flat = self.rows[0] * self.n + self.rows[1]
         conditional = ~np.isnan(plan.fixed.rhos)
         free = sorted({*plan.scales.tolist(), *plan.rhos.tolist()})  # the others have k = 1
-        self.plain, self.mixed = [], []
+        self.plain: list[tuple[int, Pairs]] = []  # Matern without rho
+        self.mixed: list[tuple[int, Pairs]] = []
         for j in free:
             pairs = Pairs.of(cube.axes[j], X[:, j], self.rows, bool(conditional[j]))
             (self.plain if pairs.ordered and pairs.both is None else self.mixed).append((j, pairs))

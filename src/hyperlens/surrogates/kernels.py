@@ -117,7 +117,10 @@ class Interval:
             if np.array_equal(inside, c) and np.array_equal(inside_other, other):
                 total += length * (1 + length * (1 + length / 6)) / self.rate
             else:
-                gap, gap_other = self.rate * np.abs(c - inside), self.rate * np.abs(other - inside_other)
+                gap, gap_other = (
+                    self.rate * np.abs(c - inside),
+                    self.rate * np.abs(other - inside_other),
+                )
                 start, stop = 1 + gap[:, None], 1 + gap_other[None, :]
                 between = start * stop + length * ((start + stop) / 2 + length / 6)
                 total += length * between / self.rate
@@ -205,8 +208,8 @@ class Levels:
             return self.axis
         widths = np.diff(edges)
         wide = widths >= FINEST
-        first = np.diff(np.floor(edges[:-1] / FINEST), prepend=-1.0) > 0
-        first = np.flatnonzero(first | wide | np.append(False, wide[:-1]))
+        new = np.diff(np.floor(edges[:-1] / FINEST), prepend=-1.0) > 0
+        first = np.flatnonzero(new | wide | np.append(False, wide[:-1]))
         middle = np.add.reduceat(codes * widths, first) / np.add.reduceat(widths, first)
         return Axis(np.append(edges[first], edges[-1]), middle)
 

@@ -173,7 +173,8 @@ class Encoding:
             if a.codes is not None and not self.many[j]:
                 at = np.flatnonzero((axis == j) & (level < 0))
                 assert a.edges is not None
-                cut[at] = a.edges[np.searchsorted(a.codes, threshold[at], side="right")]
+                codes = a.codes.astype(np.float32)  # as the tree saw them
+                cut[at] = a.edges[np.searchsorted(codes, threshold[at], side="right")]
         return cut
 
     def _cells(

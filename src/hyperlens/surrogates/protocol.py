@@ -1,0 +1,20 @@
+"""What a surrogate can do, whichever it is."""
+
+from __future__ import annotations
+
+from typing import Protocol, Self
+
+from hyperlens.cube import FloatArray, IntArray
+
+
+class Surrogate(Protocol):
+    """A regression of costs on vectors of the unit cube."""
+
+    def fit(self, X: FloatArray, y: FloatArray) -> Self:
+        """Learn from vectors X (n, d), nan where inactive, and costs y (n,)."""
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the cost at vectors X (m, d)."""
+
+    def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation at these training rows, had they been left out."""

@@ -1,0 +1,29 @@
+"""Shared by all tests: where the recorded results of other implementations lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def data_dir() -> Path:
+    """HYPERLENS_DATA, or shared/data beside the repository."""
+    return Path(os.environ.get("HYPERLENS_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture
+def data() -> Callable[[str], Path]:
+    """Path of a recorded file, by its name under the data directory; skips where it is absent."""
+
+    def find(name: str) -> Path:
+        path = data_dir() / name
+        if not path.exists():
+            pytest.skip(f"{name} is not in {data_dir()}: set HYPERLENS_DATA to where it is")
+        return path
+
+    return find

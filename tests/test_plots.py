@@ -1,0 +1,258 @@
+"""A figure shows exactly the numbers of its record, and user text only as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hyperlens.explain.effects import Effect
+from hyperlens.explain.fanova import Importance
+from hyperlens.explain.overview import Overview
+from hyperlens.plots import draw
+from hyperlens.plots.style import labels, safe, short
+from hyperlens.surrogates.quality import Quality
+
+EVIL = "<b>x</b>%{y}"
+QUALITY = Quality("forest", 0.8, 0.9, 0.95, 4, 2, "trust", "It predicts well.")
+OVERVIEW = Overview(
+    source="",
+    objective="accuracy",
+    maximize=True,
+    states={"complete": 3},
+    best=0.9,
+    best_trial=4,
+    best_values={"lr": 0.1},
+    number=np.array([0, 1, 4]),
+    cost=np.array([0.5, 0.4, 0.9]),
+    trace=np.array([0.5, 0.5, 0.9]),
+    parameters=("lr",),
+    conditions={},
+    constants={},
+    notes=(),
+)
+IMPORTANCE = Importance(
+    objective="loss",
+    parameters=(("a",), ("a", "b"), ("b",)),
+    share=np.array([0.5, 0.3, 0.1]),
+    std=np.array([0.05, 0.04, 0.03]),
+    low=np.array([0.4, 0.1, 0.12]),  # the last interval lies beside its share, as one may
+    high=np.array([0.7, 0.4, 0.2]),
+    rest=0.1,
+    interval=0.9,
+    order=2,
+    trees=16,
+    trials=30,
+    seed=0,
+    quality=QUALITY,
+    notes=(),
+)
+
+
+def one(values: tuple[Any, ...], observed: tuple[Any, ...], incumbent: Any, **more: Any) -> Effect:
+    mean = np.array([1.0, 3.0, 2.0])
+    settings: dict[str, Any] = {
+        "objective": "loss",
+        "maximize": False,
+        "parameters": ("p",),
+        "values": (values,),
+        "log": (False,),
+        "numeric": (True,),
+        "mean": mean,
+        "std": np.full(3, 0.5),
+        "low": mean - [1.0, 0.5, 0.25],
+        "high": mean + np.array([2.0, 1.5, 0.75]),
+        "pointwise": np.full(3, 0.5),
+        "joint": np.full(3, 0.1),
+        "band": "pointwise",
+        "level": 0.95,
+        "surrogate": "forest",
+        "observed": (observed,),
+        "observed_cost": np.arange(len(observed), dtype=float),
+        "incumbent": None if incumbent is None else (incumbent,),
+        "quality": QUALITY,
+        "notes": (),
+    }
+    return Effect(**settings | more)
+
+
+def pair(**more: Any) -> Effect:
+    """Three numbers by two categories; the mean of cell (i, j) is 10 i + j."""
+    settings: dict[str, Any] = {
+        "parameters": ("n", "c"),
+        "values": ((0.01, 0.1, 1.0), ("1", "2")),
+        "log": (True, False),
+        "numeric": (True, False),
+        "mean": np.array([0.0, 1.0, 10.0, 11.0, 20.0, 21.0]),
+        "std": np.arange(6.0),
+        "observed": ((0.1, 1.0), ("2", "1")),
+        "observed_cost": np.array([5.0, 6.0]),
+        "incumbent": (0.1, "2"),
+    }
+    return replace(one((), (), None), **settings | more)
+
+
+def named(figure: Any, name: str) -> Any:
+    (trace,) = [t for t in figure.data if t.name == name]
+    return trace
+
+
+def test_overview_shows_costs_and_steps() -> None:
+    figure = draw(OVERVIEW)
+    each, best = named(figure, "each trial"), named(figure, "best so far")
+    assert list(each.x) == [0, 1, 4]
+    assert list(each.y) == [0.5, 0.4, 0.9]
+    assert each.mode == "markers"
+    assert list(best.y) == [0.5, 0.5, 0.9]
+    assert best.line.shape == "hv"
+    star = named(figure, "best trial")
+    assert (star.x[0], star.y[0]) == (4, 0.9)
+
+
+@pytest.mark.parametrize(("maximize", "words"), [(True, "higher"), (False, "lower")])
+def test_the_direction_is_said_in_words(maximize: bool, words: str) -> None:
+    figure = draw(replace(OVERVIEW, maximize=maximize))
+    assert figure.layout.yaxis.title.text == f"accuracy ({words} is better)"
+
+
+def test_importance_bars_and_whiskers() -> None:
+    figure = draw(IMPORTANCE)
+    alone, together = named(figure, "one parameter"), named(figure, "interaction")
+    assert list(alone.y) == ["a", "b"]
+    assert list(alone.x) == [0.5, 0.1]
+    assert list(together.y) == ["a × b"]
+    assert alone.marker.color != together.marker.color
+    for bars, low, high in ((alone, [0.4, 0.12], [0.7, 0.2]), (together, [0.1], [0.4])):
+        np.testing.assert_allclose(np.subtract(bars.x, bars.error_x.arrayminus), low)
+        np.testing.assert_allclose(np.add(bars.x, bars.error_x.array), high)
+    assert list(figure.layout.yaxis.categoryarray) == ["a", "a × b", "b"]
+    top, bottom = figure.layout.yaxis.range[::-1]
+    assert top < bottom  # the first category, the largest, is on top
+
+
+def test_without_interval_there_are_no_whiskers() -> None:
+    nothing = np.full(3, np.nan)
+    figure = draw(replace(IMPORTANCE, interval=None, low=nothing, high=nothing))
+    assert all(t.error_x.array is None for t in figure.data)
+    assert all("interval" not in t.hovertemplate for t in figure.data)
+
+
+def test_small_effects_are_summed_up() -> None:
+    share = np.r_[np.full(15, 0.06), 0.01, 0.004]
+    names = tuple((f"p{k}",) for k in range(17))
+    many = replace(IMPORTANCE, parameters=names, share=share, std=share, low=share, high=share)
+    figure = draw(many)
+    assert sum(len(t.x) for t in figure.data) == 15
+    assert "2 smaller effects, 1.4%" in figure.layout.xaxis.title.text
+
+
+def test_curve_has_the_band_and_the_rug() -> None:
+    record = one((1.0, 10.0, 100.0), (2.0, None, float("nan"), 50.0), 2.0, log=(True,))
+    figure = draw(record)
+    assert list(named(figure, "mean").y) == [1.0, 3.0, 2.0]
+    assert list(named(figure, "low").y) == [0.0, 2.5, 1.75]
+    assert list(named(figure, "95 % band").y) == [3.0, 4.5, 2.75]
+    assert named(figure, "95 % band").fill == "tonexty"
+    assert list(named(figure, "trials").x) == [2.0, None, None, 50.0]
+    assert list(named(figure, "best trial").x) == [2.0]
+    assert figure.layout.xaxis.type == "log"
+    assert figure.layout.xaxis.title.text == "p"
+
+
+def test_linear_axis_is_linear_and_no_incumbent_is_no_star() -> None:
+    figure = draw(one((1.0, 2.0, 3.0), (2.0,), None))
+    assert figure.layout.xaxis.type == "linear"
+    assert "best trial" not in [t.name for t in figure.data]
+
+
+def test_whole_numbers_have_no_ticks_between() -> None:
+    assert draw(one((1, 2, 3), (2,), None)).layout.xaxis.dtick == 1
+    assert draw(one((1, 50, 100), (2,), None)).layout.xaxis.dtick is None
+    assert draw(one((1.0, 2.0, 3.0), (2.0,), None)).layout.xaxis.dtick is None
+    assert draw(OVERVIEW).layout.xaxis.dtick == 1
+
+
+def test_categories_that_look_like_numbers_stay_categories() -> None:
+    record = one(("1", "10", "2"), ("10", "10", "2"), "10", numeric=(False,))
+    figure = draw(record)
+    points = named(figure, "mean and 95 % band")
+    assert figure.layout.yaxis.type == "category"
+    assert list(figure.layout.yaxis.categoryarray) == ["1", "10", "2"]
+    assert list(points.y) == ["1", "10", "2"]
+    assert list(points.x) == [1.0, 3.0, 2.0]
+    np.testing.assert_allclose(np.add(points.x, points.error_x.array), record.high)
+    np.testing.assert_allclose(np.subtract(points.x, points.error_x.arrayminus), record.low)
+    assert "2 trials" in figure.layout.yaxis.ticktext[1]
+    assert "0 trials" in figure.layout.yaxis.ticktext[0]
+    star = named(figure, "best trial")
+    assert (star.x[0], star.y[0]) == (3.0, "10")
+
+
+def test_map_puts_each_cell_where_it_belongs() -> None:
+    figure = draw(pair())
+    cells = named(figure, "mean")
+    for i, x in enumerate((0.01, 0.1, 1.0)):
+        for j, y in enumerate(("1", "2")):
+            assert (cells.x[i], cells.y[j]) == (x, y)
+            assert cells.z[j][i] == 10 * i + j
+            assert cells.customdata[j][i] == 2 * i + j
+    assert figure.layout.xaxis.type == "log"
+    np.testing.assert_allclose(figure.layout.xaxis.range, [-2, 0])
+    assert figure.layout.yaxis.type == "category"
+    assert list(named(figure, "trials").x) == [0.1, 1.0]
+    assert list(named(figure, "trials").y) == ["2", "1"]
+    star = named(figure, "best trial")
+    assert (star.x[0], star.y[0]) == (0.1, "2")
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_bright_is_better_on_a_map(maximize: bool) -> None:
+    assert named(draw(pair(maximize=maximize)), "mean").reversescale is not maximize
+
+
+def test_two_numbers_are_a_contour() -> None:
+    record = pair(
+        values=((0.01, 0.1, 1.0), (1, 2)),
+        numeric=(True, True),
+        observed=((0.1, 1.0), (2, 1)),
+        incumbent=None,
+    )
+    assert named(draw(record), "mean").type == "contour"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        replace(OVERVIEW, objective=EVIL),
+        replace(IMPORTANCE, parameters=((EVIL,), (EVIL, EVIL), ("b",))),
+        one((1.0, 2.0, 3.0), (2.0,), 2.0, parameters=(EVIL,), objective=EVIL),
+        one((EVIL, "b", "c"), (EVIL,), EVIL, parameters=(EVIL,), numeric=(False,)),
+        pair(values=((0.01, 0.1, 1.0), (EVIL, "2")), observed=((0.1, 1.0), (EVIL, "2"))),
+        pair(parameters=(EVIL, EVIL), objective=EVIL),
+    ],
+)
+def test_user_text_is_never_markup(record: Any) -> None:
+    text = draw(record).to_json()
+    assert "<b>x" not in text
+    assert "\\u003cb\\u003ex" not in text
+    assert "x</b>%{y}" not in text
+    assert "&lt;b&gt;x" in text or "\\u0026lt;b" in text
+
+
+def test_safe_and_short_and_labels() -> None:
+    assert safe('a "quoted" & <b>') == 'a "quoted" &amp; &lt;b&gt;'
+    assert short("abc", 3) == "abc"
+    assert short("abcdefgh", 5) == "ab…gh"
+    assert labels([1, 2]) == ["1", "2"]
+    assert labels([1, "1"]) == ["1", "'1'"]
+
+
+def test_a_record_draws_itself() -> None:
+    assert IMPORTANCE.plot().to_json() == draw(IMPORTANCE).to_json()
+
+
+def test_what_has_no_plot_is_said() -> None:
+    with pytest.raises(TypeError, match="no plot for Quality"):
+        draw(QUALITY)
