@@ -86,6 +86,28 @@ def test_the_first_of_equal_explanations_wins() -> None:
     assert infer([other, MODEL, LR], rows).clauses["lr"][0][0][0] == "other"
 
 
+def test_the_nearest_of_several_explanations_wins() -> None:
+    model = Parameter("model", "categorical", choices=("svm", "ridge", "tree"))
+    kernel = Parameter("kernel", "categorical", choices=("poly", "rbf"))
+    rows: list[dict[str, Any]] = [
+        {"model": "svm", "kernel": "poly", "degree": 2},
+        {"model": "ridge", "kernel": "rbf"},
+        {"model": "tree"},
+    ] * 4  # 'degree' goes with svm as well as with poly
+    assert infer([model, kernel, DEGREE], rows).clauses == {
+        "kernel": ((("model", "in", ("svm", "ridge")),),),
+        "degree": ((("kernel", "equal", "poly"),),),
+    }
+
+
+def test_a_parent_must_explain_every_trial() -> None:
+    rows: list[dict[str, Any]] = [{"model": "svm", "lr": 0.1}, {"model": "tree"}] * 10
+    assert infer([MODEL, LR], rows).clauses == {"lr": ((("model", "equal", "svm"),),)}
+    assert infer([MODEL, LR], [*rows, {"model": "svm"}]).flags == {"lr set": ("lr",)}
+    assert infer([MODEL, LR], [*rows, {"model": "tree", "lr": 0.1}]).flags == {"lr set": ("lr",)}
+    assert infer([MODEL, LR], [*rows, {"lr": 0.1}]).clauses["lr"][0][0][0] == "lr set"
+
+
 def test_unexplained_presence_becomes_one_shared_flag() -> None:
     momentum = Parameter("momentum", "float", 0.0, 1.0)
     taken = Parameter("lr set", "float", 0.0, 1.0)

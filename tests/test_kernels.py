@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -16,7 +16,6 @@ from hyperlens.cube import WHOLE, Axis, FloatArray, Runs, measure
 from hyperlens.surrogates.kernels import (
     FINEST,
     SQRT3,
-    Factor,
     Interval,
     Levels,
     factor,
@@ -46,8 +45,7 @@ def quadrature(
     total = 0.0
     for low, high in runs:
         ends = np.unique([low, high, *cuts[(cuts > low) & (cuts < high)]])
-        pieces = zip(ends[:-1], ends[1:], strict=True)
-        total += sum(fixed_quad(f, a, b, n=24)[0] for a, b in pieces)
+        total += sum(fixed_quad(f, a, b, n=24)[0] for a, b in pairwise(ends))
     return total
 
 
@@ -155,7 +153,7 @@ def inside(axis: Axis, runs: Runs | None) -> tuple[FloatArray, FloatArray]:
     points, weights = [], []
     for low, high in runs:
         ends = np.unique(np.clip([low, high, *cuts], low, high))
-        for a, b in zip(ends[:-1], ends[1:], strict=True):
+        for a, b in pairwise(ends):
             points.append(a + (b - a) * (np.arange(800) + 0.5) / 800)
             weights.append(np.full(800, (b - a) / 800))
     return axis.snap(np.concatenate(points)), np.concatenate(weights)

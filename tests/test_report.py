@@ -17,10 +17,10 @@ import pytest
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.explain.overview import Overview
-from hyperlens.report import sentences
-from hyperlens.report.analysis import Analysis, Unavailable
-from hyperlens.report.cards import Card, cards
-from hyperlens.report.html import embedded, render
+from hyperlens.reports import sentences
+from hyperlens.reports.analysis import Analysis, Unavailable
+from hyperlens.reports.cards import Card, cards
+from hyperlens.reports.html import embedded, render
 from hyperlens.surrogates.quality import Quality
 
 EVIL = ("<script>alert(1)</script>", "</script>", '"><img src=x onerror=alert(1)>')

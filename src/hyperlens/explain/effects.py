@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from scipy.stats import norm as normal
+from scipy.stats import qmc
+
 from hyperlens.cube import FloatArray
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.fitting import Fitted, SurrogateName, fit
+from hyperlens.history import History
 from hyperlens.record import Record
+from hyperlens.surrogates.averages import Marginal
+from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.quality import Quality
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Band = Literal["pointwise", "joint"]
+
+SAMPLE = 1024  # Sobol' points for what a forest cannot average in closed form
 
 
 @dataclass(frozen=True)
@@ -57,3 +69,97 @@ class Effect(Record):
             columns = {p: [x[k] for x in points] for k, p in enumerate(self.parameters)}
         numbers = {k: getattr(self, k) for k in ("mean", "std", "low", "high")}
         return pd.DataFrame(columns | numbers)
+
+
+def effect(
+    history: History,
+    parameters: str | Sequence[str],
+    *,
+    surrogate: SurrogateName = "gp",
+    band: Band = "pointwise",
+    level: float = 0.95,
+    grid: int = 20,
+    seed: int = 0,
+    objective: str | None = None,
+) -> Effect:
+    """Partial dependence on one or two parameters, exact over the rest of the space.
+
+    Configurations in which a parameter is inactive do not count for its own effect (P0 Appendix B).
+    """
+    names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+    columns = tuple(history.space.column(name) for name in names)
+    if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
+        raise AnalysisError("An effect is of one parameter or of two different ones; name those.")
+    if not 0 < level < 1:
+        raise AnalysisError(f"A band of {level} is not a level; choose one between 0 and 1.")
+    if band not in ("pointwise", "joint"):
+        raise AnalysisError(f"There is no band '{band}'; choose 'pointwise' or 'joint'.")
+    fitted = fit(history, surrogate, seed, objective)
+    axes = [history.space.grid(name, grid) for name in names]
+    points = np.array(list(product(*(codes for codes, _ in axes))))
+    average = _average(fitted, columns, points, seed)
+    std = np.sqrt(average.pointwise if band == "pointwise" else average.joint)
+    reach = float(normal.ppf((1 + level) / 2)) * std
+    chosen = history.objective(objective)
+    mean = -average.mean if chosen.maximize else average.mean
+    data = history.data(objective)
+    active = ~np.isnan(data.X[:, list(columns)]).any(axis=1)
+    trials = [history.trials[i] for i in data.rows[active]]
+    best = history.incumbent(objective).values
+    return Effect(
+        objective=chosen.name,
+        maximize=chosen.maximize,
+        parameters=names,
+        values=tuple(tuple(values) for _, values in axes),
+        log=tuple(history.space[name].log for name in names),
+        numeric=tuple(history.space[name].numeric for name in names),
+        mean=mean,
+        std=std,
+        low=mean - reach,
+        high=mean + reach,
+        pointwise=np.sqrt(average.pointwise),
+        joint=np.sqrt(average.joint),
+        band=band,
+        level=level,
+        surrogate=fitted.name,
+        observed=tuple(tuple(t.values[name] for t in trials) for name in names),
+        observed_cost=-data.y[active] if chosen.maximize else data.y[active],
+        incumbent=tuple(best[n] for n in names) if all(n in best for n in names) else None,
+        quality=fitted.quality,
+        notes=fitted.notes + _notes(history, names, int(active.sum()), len(data.y)),
+    )
+
+
+def _average(fitted: Fitted, columns: tuple[int, ...], points: FloatArray, seed: int) -> Marginal:
+    """Mean, and its variance by P0 Eq. 4 and Eq. 5, over everything but `columns`."""
+    model = fitted.model
+    if not isinstance(model, Forest):
+        return model.partial_dependence(columns, points)
+    trees = model.marginals(columns, points)
+    return Marginal(trees.mean(axis=0), trees.var(axis=0), _pointwise(model, columns, points, seed))
+
+
+def _pointwise(
+    forest: Forest, columns: tuple[int, ...], points: FloatArray, seed: int
+) -> FloatArray:
+    """Average of a forest's predictive variances (P0 Eq. 5) over a Sobol' sample of the latents."""
+    cube = forest.encoding.cube
+    latents = qmc.Sobol(cube.d, rng=np.random.default_rng(seed)).random(SAMPLE)
+    variance = np.full(len(points), np.nan)
+    for g, point in enumerate(points):
+        latents[:, columns] = point
+        active = cube.active(latents)[:, columns].all(axis=1)
+        if active.any():
+            variance[g] = np.mean(forest.predict(cube.vectors(latents[active]))[1] ** 2)
+    return variance
+
+
+def _notes(history: History, names: tuple[str, ...], active: int, trials: int) -> tuple[str, ...]:
+    notes = []
+    conditional = [name for name in names if name in history.space.conditions]
+    for name in conditional:
+        notes.append(
+            f"'{name}' is active only when {history.space.conditions[name]}; this is its effect there, "
+            f"seen in {active} of {trials} trials."
+        )
+    return tuple(notes)

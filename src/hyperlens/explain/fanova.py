@@ -96,8 +96,7 @@ def importance(
         share, std = found.shares.mean(axis=0), found.shares.std(axis=0)
         rest = max(0.0, 1.0 - float(share.sum()))
         if interval is not None:
-            spread = spread_over_data(forest, order, seed)
-            low, high = bounds(share, spread, interval)
+            low, high = bounds(share, *over_halves(forest, order, seed), interval)
     ranked = np.argsort(-np.nan_to_num(share), kind="stable")
     return Importance(
         objective=history.objective(objective).name,
@@ -117,8 +116,8 @@ def importance(
     )
 
 
-def spread_over_data(forest: Forest, order: int, seed: int) -> FloatArray:
-    """Standard deviation that the shares would have over redrawn data, one per effect.
+def over_halves(forest: Forest, order: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Mean share over random halves of the data, and the spread shares have over redrawn data.
 
     The variance over random halves of the data is that over whole data sets (delete-half jackknife).
     Each half's forest is small, so part of what is seen is noise of its trees, W / trees. Half of that
@@ -129,26 +128,37 @@ def spread_over_data(forest: Forest, order: int, seed: int) -> FloatArray:
     n = len(forest.y)
     halves = [rng.permutation(n)[: (n + 1) // 2] for _ in range(HALVES)]
 
-    def one(k: int) -> tuple[FloatArray, FloatArray] | None:
+    def one(k: int) -> FloatArray:
         small = Forest(forest.cube, HALF_TREES, seed + k + 1, threads=1)
-        shares = small.fit(forest.X[halves[k]], forest.y[halves[k]]).shares(order).shares
-        return (shares.mean(axis=0), shares.var(axis=0, ddof=1)) if len(shares) > 1 else None
+        return small.fit(forest.X[halves[k]], forest.y[halves[k]]).shares(order).shares
 
     with ThreadPoolExecutor(forest.threads) as pool:
-        found = [f for f in pool.map(one, range(HALVES)) if f is not None]
+        found = [shares for shares in pool.map(one, range(HALVES)) if len(shares) > 1]
     if len(found) < 2:
-        return np.full(len(forest.shares(order).effects), np.nan)
-    between = np.var([f[0] for f in found], axis=0, ddof=1)
-    within = np.mean([f[1] for f in found], axis=0)
-    return np.asarray(np.sqrt(np.maximum(between - within / (2 * HALF_TREES), between / 4)))
+        unknown = np.full(forest.shares(order).shares.shape[1], np.nan)
+        return unknown, unknown
+    means = np.array([shares.mean(axis=0) for shares in found])
+    between = means.var(axis=0, ddof=1)
+    within = np.mean([shares.var(axis=0, ddof=1) for shares in found], axis=0)
+    spread = np.sqrt(np.maximum(between - within / (2 * HALF_TREES), between / 4))
+    return means.mean(axis=0), spread
 
 
-def bounds(share: FloatArray, spread: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Interval of each share: symmetric in its square root, where spreads are about even."""
+def bounds(
+    share: FloatArray, halves: FloatArray, spread: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Interval of each share: symmetric in its square root, where spreads are about even, and drawn
+    out to where the share is heading as data grow.
+
+    A forest's error shrinks about as 1 / sqrt(n), so what it still lacks at n is 1 / (sqrt 2 - 1)
+    times what it gained from n / 2 to n.
+    """
+    heading = np.clip(share + (share - halves) / (math.sqrt(2.0) - 1.0), 0.0, 1.0)
     quantile = float(student.ppf((1 + level) / 2, HALVES - 1))
-    root = np.sqrt(share)
-    reach = quantile * spread / (2 * np.maximum(root, 1e-6))
-    return np.maximum(root - reach, 0.0) ** 2, np.minimum(root + reach, 1.0) ** 2
+    reach = quantile * spread / (2 * np.sqrt(np.maximum(share, 1e-12)))
+    low = np.maximum(np.sqrt(np.minimum(share, heading)) - reach, 0.0) ** 2
+    high = np.minimum(np.sqrt(np.maximum(share, heading)) + reach, 1.0) ** 2
+    return low, high
 
 
 def _notes(history: History, data: Data, found: TreeShares) -> tuple[str, ...]:

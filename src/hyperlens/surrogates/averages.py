@@ -40,7 +40,7 @@ from hyperlens.cube import (
 from hyperlens.surrogates.kernels import Factor
 
 MOST_SCENARIOS = 4096
-MEMORY = 2**29  # bytes kept of packed products
+MEMORY = 2**29  # bytes of averages that are kept
 
 Part = Runs | None
 Term = tuple[Part, ...]
@@ -74,7 +74,8 @@ class Marginal:
 
 @dataclass(frozen=True)
 class Average:
-    """Of the kernel of a block's columns that are averaged over: E[k(X,c)], P and E[k(X,X')]."""
+    """Of the kernel of a block's columns that are averaged over: E[k(X,c)], P and E[k(X,X')]; the
+    first two are single ones where no column is left."""
 
     w: FloatArray
     P: FloatArray
@@ -89,6 +90,7 @@ class Averages:
     factors: Sequence[Factor]
     X: FloatArray
     _kept: OrderedDict[Hashable, FloatArray] = field(default_factory=OrderedDict)
+    _bytes: int = 0
     _terms: dict[int, tuple[Term, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -100,14 +102,17 @@ class Averages:
     # One column, one block
 
     def integral(self, column: int, part: Part) -> FloatArray:
-        return self.factors[column].integral(self.X[:, column], part)
+        def compute() -> FloatArray:
+            return self.factors[column].integral(self.X[:, column], part)
+
+        return self._keep(("w", column, part), compute)
 
     def product(self, column: int, part: Part) -> FloatArray:
         def compute() -> FloatArray:
             x = self.X[:, column]
             return np.asarray(self.factors[column].product(x, x, part).ravel()[self.flat])
 
-        return self._keep((column, part), compute)
+        return self._keep(("P", column, part), compute)
 
     def terms(self, block: int) -> tuple[Term, ...]:
         """Scenarios of a block, in the order of its columns."""
@@ -140,22 +145,21 @@ class Averages:
             return None
         rest = tuple(c for c in columns if c not in at)
         size = float(_sum(rest, terms, lambda _, part: np.array(_size(part))))
-        key = ("average", block, terms, rest)
-        P = self._keep(key, lambda: self._broadcast(_sum(rest, terms, self.product) / size))
-        w = np.broadcast_to(_sum(rest, terms, self.integral) / size, self.n)
-        return Average(w, P, self._double(rest, terms) / size**2)
+        key = (block, rest, terms)
+        w = self._keep(("w", key), lambda: _sum(rest, terms, self.integral) / size)
+        P = self._keep(("P", key), lambda: _sum(rest, terms, self.product) / size)
+        double = self._keep(("double", key), lambda: self._double(rest, terms) / size**2)
+        return Average(w, P, float(double))
 
-    def _broadcast(self, P: FloatArray) -> FloatArray:
-        return P if P.ndim else np.full(len(self.flat), float(P))
-
-    def _double(self, columns: tuple[int, ...], terms: tuple[Term, ...]) -> float:
+    def _double(self, columns: tuple[int, ...], terms: tuple[Term, ...]) -> FloatArray:
+        """Sum over pairs of terms of the double integrals."""
         total = np.ones((len(terms), len(terms)))
         for j, c in enumerate(columns):
             distinct = list(dict.fromkeys(term[j] for term in terms))
             table = np.array([[self.factors[c].double(p, q) for q in distinct] for p in distinct])
             index = [distinct.index(term[j]) for term in terms]
             total *= table[np.ix_(index, index)]
-        return float(total.sum())
+        return np.asarray(total.sum())
 
     # Partial dependence
 
@@ -304,13 +308,15 @@ class Averages:
         raise ValueError(f"column {column} is not one of the {self.cube.d} columns")
 
     def _keep(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
-        """A packed array, computed once while memory lasts; the longest unused goes first."""
-        if key not in self._kept:
-            self._kept[key] = compute()
-            while len(self._kept) > 1 and sum(a.nbytes for a in self._kept.values()) > MEMORY:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]
+        """An array, computed once while memory lasts; what was unused longest goes first."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        value = self._kept[key] = compute()
+        self._bytes += value.nbytes
+        while self._bytes > MEMORY:
+            self._bytes -= self._kept.popitem(last=False)[1].nbytes
+        return value
 
 
 def _size(part: Part) -> float:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from hyperlens.cube import Axis, BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates.kernels import SQRT3, TOGETHER, matern, matern_slope
@@ -73,37 +74,35 @@ def invert(upper: FloatArray, overwrite: bool = False) -> FloatArray:
 
 @dataclass(frozen=True)
 class Pairs:
-    """One column at all pairs: how far apart two rows are, and whether they are active."""
+    """One categorical or conditional column at all pairs; most pairs of a rare child have k = 1."""
 
     ordered: bool
-    distance: FloatArray  # (m,) |x - x'|, or 1 if the category differs; 0 where one is inactive
-    both: BoolArray | None  # (m,) both active; None in a column that is never inactive
-    one: BoolArray | None  # (m,) exactly one active
+    conditional: bool
+    near: IntArray  # pairs of which both rows are active, and differ
+    distance: FloatArray  # |x - x'| there, 1 for categories
+    one: IntArray  # pairs of which exactly one row is active: k = rho
 
     @staticmethod
     def of(axis: Axis, x: FloatArray, rows: tuple[IntArray, ...], conditional: bool) -> Pairs:
         first, second = x[rows[0]], x[rows[1]]
         distance = np.abs(first - second)
-        if axis.codes is not None and not axis.ordered:
-            distance = np.where(axis.level(first) != axis.level(second), 1.0, 0.0)
-        if not conditional:
-            return Pairs(axis.ordered, distance, None, None)
-        on_first, on_second = ~np.isnan(first), ~np.isnan(second)
-        both = on_first & on_second
-        return Pairs(axis.ordered, np.where(both, distance, 0.0), both, on_first ^ on_second)
+        near = np.flatnonzero(distance > 0)  # nan is not
+        ordered = axis.codes is None or axis.ordered
+        one = np.flatnonzero(np.isnan(first) ^ np.isnan(second))
+        at = distance[near] if ordered else np.ones(len(near))
+        return Pairs(ordered, conditional, near, at, one)
 
     def evaluate(self, scale: float, rho: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """k, d log k / d scale (log l or theta), d log k / d rho."""
+        """At `near`: k, d log k / d scale (log l or theta), d log k / d rho."""
         if self.ordered:
             z = SQRT3 / scale * self.distance
             k, slope = matern(z), matern_slope(z)
         else:
-            k, slope = 1 - (1 - scale) * self.distance, self.distance
-        if self.both is None or self.one is None:
-            return k, slope / np.maximum(k, 1e-300), np.zeros(k.shape)
-        mixed = np.where(self.both, rho**2 + (1 - rho**2) * k, np.where(self.one, rho, 1.0))
-        by_rho = np.where(self.both, 2 * rho * (1 - k), self.one) / mixed
-        return mixed, np.where(self.both, (1 - rho**2) * slope, 0.0) / mixed, by_rho
+            k, slope = np.full(len(self.near), scale), self.distance
+        if not self.conditional:
+            return k, slope / np.maximum(k, 1e-300), np.zeros(len(k))
+        mixed = rho**2 + (1 - rho**2) * k
+        return mixed, (1 - rho**2) * slope / mixed, 2 * rho * (1 - k) / mixed
 
 
 @dataclass(frozen=True)
@@ -170,20 +169,24 @@ class Likelihood:
         self.flat = self.rows[0] * self.n + self.rows[1]
         conditional = ~np.isnan(plan.fixed.rhos)
         free = sorted({*plan.scales.tolist(), *plan.rhos.tolist()})  # the others have k = 1
-        self.plain: list[tuple[int, Pairs]] = []  # Matern without rho
+        self.plain: list[tuple[int, FloatArray]] = []  # Matern without rho: distances
         self.mixed: list[tuple[int, Pairs]] = []
         for j in free:
-            pairs = Pairs.of(cube.axes[j], X[:, j], self.rows, bool(conditional[j]))
-            (self.plain if pairs.ordered and pairs.both is None else self.mixed).append((j, pairs))
+            axis, x = cube.axes[j], X[:, j]
+            if conditional[j] or (axis.codes is not None and not axis.ordered):
+                self.mixed.append((j, Pairs.of(axis, x, self.rows, bool(conditional[j]))))
+            else:
+                self.plain.append((j, np.abs(x[self.rows[0]] - x[self.rows[1]])))
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         hyper = self.plan.hyper(vector)
         K = self._plain_product(hyper)
         slopes = []
         for j, pairs in self.mixed:
-            k, by_scale, by_rho = pairs.evaluate(hyper.scales[j], hyper.rhos[j])
-            K *= k
-            slopes.append((j, by_scale, by_rho))
+            k, *by_both = pairs.evaluate(hyper.scales[j], hyper.rhos[j])
+            K[pairs.near] *= k
+            K[pairs.one] *= hyper.rhos[j]
+            slopes.append(by_both)
         R = np.zeros(self.n * self.n)
         R[self.flat] = (1 - hyper.nugget) * K
         R[:: self.n + 1] = 1.0
@@ -198,12 +201,13 @@ class Likelihood:
         W -= scaled[self.rows[0]] * scaled[self.rows[1]]
         W *= K
         by = np.zeros((2, len(hyper.scales)))
-        for j, pairs in self.plain:  # d log k / d log l = z^2 / (1 + z)
-            z = SQRT3 / hyper.scales[j] * pairs.distance
+        for j, distance in self.plain:  # d log k / d log l = z^2 / (1 + z)
+            z = SQRT3 / hyper.scales[j] * distance
             by[0, j] = _dot(W, z * z / (1 + z))
-        for j, by_scale, by_rho in slopes:
-            by[0, j] = _dot(W, by_scale)
-            by[1, j] = _dot(W, by_rho)
+        for (j, pairs), (by_scale, by_rho) in zip(self.mixed, slopes, strict=True):
+            near = W[pairs.near]
+            by[0, j] = _dot(near, by_scale)
+            by[1, j] = _dot(near, by_rho) + W[pairs.one].sum() / hyper.rhos[j]
         parts = [(1 - hyper.nugget) * by[0, self.plan.scales]]
         parts.append((1 - hyper.nugget) * by[1, self.plan.rhos])
         if self.plan.nugget:
@@ -215,8 +219,8 @@ class Likelihood:
         K = np.ones(len(self.flat))
         for first in range(0, len(self.plain), TOGETHER):
             exponent = np.zeros(len(self.flat))
-            for j, pairs in self.plain[first : first + TOGETHER]:
-                z = SQRT3 / hyper.scales[j] * pairs.distance
+            for j, distance in self.plain[first : first + TOGETHER]:
+                z = SQRT3 / hyper.scales[j] * distance
                 exponent -= z
                 z += 1
                 K *= z
@@ -237,12 +241,13 @@ def estimate(
     if not len(plan.bounds):
         return plan.fixed
     few = np.sort(rng.permutation(len(y))[:SCREENED_ROWS])
-    screen = Likelihood(cube, X[few], y[few], plan)
-    candidates = plan.starts(SCREENED_STARTS, rng)
-    ranking = np.argsort([screen(c)[0] for c in candidates], kind="stable")
-    best = _optimise(screen, candidates[ranking[:starts]])
-    if len(few) < len(y):
-        best = _optimise(Likelihood(cube, X, y, plan), best[:POLISHED])
+    with threadpool_limits(1, user_api="blas"):  # on matrices this small threads cost up to 3 times
+        screen = Likelihood(cube, X[few], y[few], plan)
+        candidates = plan.starts(SCREENED_STARTS, rng)
+        ranking = np.argsort([screen(c)[0] for c in candidates], kind="stable")
+        best = _optimise(screen, candidates[ranking[:starts]])
+        if len(few) < len(y):
+            best = _optimise(Likelihood(cube, X, y, plan), best[:POLISHED])
     return plan.hyper(best[0])
 
 

@@ -287,7 +287,7 @@ def factor(axis: Axis, scale: float, rho: float | None = None) -> Factor:
 
     >>> f = factor(Axis(), scale=0.5)
     >>> round(f.integral(np.array([0.5]), ((0.0, 1.0),)).item(), 4)
-    0.7851
+    0.7735
     """
     base: Base = Interval(scale) if axis.codes is None else Levels(axis, scale)
     return Factor(base, rho)

@@ -153,7 +153,8 @@ class Encoding:
         place = self._cuts(np.asarray(tree.threshold), node_axis, node_level)
         ptr, edges, node_cell, condition_cell = self._cells(place, node_axis, node_level)
         cells = Cells(ptr, edges, self.many, self.level_ptr)
-        found, lacking = walk(
+        leaves: Any
+        leaves, lacking = walk(
             np.asarray(tree.children_left), np.asarray(tree.children_right),
             np.ascontiguousarray(tree.value[:, 0, 0]), node_axis, node_level, node_cell, cells,
             self.conditional,
@@ -161,10 +162,10 @@ class Encoding:
         if self.cube.conditions:
             demand = np.zeros(self.cube.d, dtype=bool)
             demand[[j for j in forced if self.conditional[j]]] = True
-            found = cut(
-                found, lacking, self.conditional, demand, condition_cell, self.alternatives, cells
+            leaves = cut(
+                leaves, lacking, self.conditional, demand, condition_cell, self.alternatives, cells
             )
-        return Boxes(*found, ptr, edges)
+        return Boxes(*leaves, ptr, edges)
 
     def _cuts(self, threshold: FloatArray, axis: IntArray, level: IntArray) -> FloatArray:
         """Where on its latent axis each node's threshold cuts; 0 if it only parts the inactive."""

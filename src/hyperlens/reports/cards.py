@@ -13,8 +13,8 @@ from hyperlens.explain.overview import Overview
 from hyperlens.plots import draw
 from hyperlens.plots.style import short
 from hyperlens.record import Record
-from hyperlens.report import sentences as say
-from hyperlens.report.analysis import Analysis, Unavailable
+from hyperlens.reports import sentences as say
+from hyperlens.reports.analysis import Analysis, Unavailable
 from hyperlens.surrogates.quality import Quality
 
 SUMMARY, TRACE, IMPORTANCE = "Summary", "Optimisation trace", "Importance"

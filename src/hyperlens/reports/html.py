@@ -14,7 +14,7 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
-from hyperlens.report.cards import Card, Fact, Table
+from hyperlens.reports.cards import Card, Fact, Table
 from hyperlens.surrogates.quality import Quality
 
 OPEN_ROWS = 12  # a longer table starts folded
@@ -47,7 +47,7 @@ def embedded(value: Any) -> str:
 
 
 def _asset(name: str) -> str:
-    return files("hyperlens.report").joinpath(name).read_text(encoding="utf-8")
+    return files("hyperlens.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _policy(*scripts: str) -> str:

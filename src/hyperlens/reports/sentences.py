@@ -10,7 +10,7 @@ import numpy as np
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.explain.overview import Overview
-from hyperlens.report.analysis import Analysis
+from hyperlens.reports.analysis import Analysis
 
 NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
 FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line

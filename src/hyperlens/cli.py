@@ -1,0 +1,229 @@
+"""The command line. It reads, asks for records, and shows them; it computes nothing itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hyperlens import __version__
+from hyperlens.errors import HyperlensError
+
+if TYPE_CHECKING:
+    from hyperlens.history import History
+    from hyperlens.record import Record
+
+app = typer.Typer(
+    name="hyperlens",
+    help="Explain a hyperparameter tuning run: what mattered, how, and how surely.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Format(StrEnum):
+    """How a record is printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+class Surrogate(StrEnum):
+    """What stands in for the objective."""
+
+    gp = "gp"
+    forest = "forest"
+
+
+class Band(StrEnum):
+    """What the band of an effect says."""
+
+    pointwise = "pointwise"
+    joint = "joint"
+
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="Optuna storage (sqlite:///x.db, a .db file, a journal file) or a CSV/Parquet table.",
+        show_default=False,
+    ),
+]
+Study = Annotated[str | None, typer.Option(help="Which study, if the storage holds several.")]
+SpaceFile = Annotated[
+    str | None, typer.Option("--space", help="Space of a table, ConfigSpace's JSON or YAML.")
+]
+Cost = Annotated[
+    str | None,
+    typer.Option("--cost", "--objective", help="Column of the cost, or the objective's name."),
+]
+Maximize = Annotated[bool, typer.Option("--maximize", help="Larger values of the cost are better.")]
+Seed = Annotated[int, typer.Option(min=0, help="Same input and seed: same result.")]
+Shown = Annotated[Format, typer.Option("--format", help="How to print it.")]
+Interval = Annotated[
+    float, typer.Option(min=0.0, max=0.999, help="Level of the intervals; 0 to skip them.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def version_or_help(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def explain(
+    source: Source,
+    study: Study = None,
+    space: SpaceFile = None,
+    cost: Cost = None,
+    maximize: Maximize = False,
+    html: Annotated[str | None, typer.Option(help="Write the report to this file.")] = None,
+    json: Annotated[str | None, typer.Option(help="Write all records to this file.")] = None,
+    interval: Interval = 0.9,
+    seed: Seed = 0,
+) -> None:
+    """Explain a whole run: a summary here, and a report with --html."""
+    from hyperlens import terminal
+    from hyperlens.reports import page, write
+    from hyperlens.reports.analysis import analyse
+
+    history = _read(source, study, space, cost, maximize)
+    with terminal.progress() as step:
+        analysis = analyse(
+            history,
+            objective=_objective(history, cost),
+            seed=seed,
+            interval=interval or None,
+            progress=step,
+        )
+    terminal.show_analysis(analysis)
+    if html:
+        typer.echo(f"Report: {write(html, page(analysis))}")
+    if json:
+        typer.echo(f"Records: {write(json, analysis.to_json() + chr(10))}")
+
+
+@app.command()
+def importance(
+    source: Source,
+    study: Study = None,
+    space: SpaceFile = None,
+    cost: Cost = None,
+    maximize: Maximize = False,
+    order: Annotated[int, typer.Option(min=1, max=2, help="1: parameters, 2: pairs too.")] = 2,
+    interval: Interval = 0.9,
+    trees: Annotated[int, typer.Option(min=2, help="Trees of the forest.")] = 64,
+    seed: Seed = 0,
+    shown: Shown = Format.table,
+) -> None:
+    """Which parameters and pairs the variance of the cost comes from (functional ANOVA)."""
+    from hyperlens.explain.fanova import importance as compute
+
+    history = _read(source, study, space, cost, maximize)
+    record = compute(
+        history,
+        order,
+        interval=interval or None,
+        trees=trees,
+        seed=seed,
+        objective=_objective(history, cost),
+    )
+    _print(record, shown)
+
+
+@app.command()
+def effect(
+    source: Source,
+    parameters: Annotated[
+        list[str], typer.Argument(help="One parameter, or two.", show_default=False)
+    ],
+    study: Study = None,
+    space: SpaceFile = None,
+    cost: Cost = None,
+    maximize: Maximize = False,
+    surrogate: Annotated[Surrogate, typer.Option(help="What to explain.")] = Surrogate.gp,
+    band: Annotated[
+        Band, typer.Option(help="Pointwise: of a single prediction. Joint: of the average.")
+    ] = Band.pointwise,
+    level: Annotated[float, typer.Option(min=0.01, max=0.999, help="Level of the band.")] = 0.95,
+    grid: Annotated[int, typer.Option(min=2, max=500, help="Points per parameter.")] = 20,
+    seed: Seed = 0,
+    shown: Shown = Format.table,
+) -> None:
+    """How the cost depends on one or two parameters, with a confidence band."""
+    from hyperlens.explain.effects import effect as compute
+
+    history = _read(source, study, space, cost, maximize)
+    record = compute(
+        history,
+        parameters,
+        surrogate=surrogate.value,
+        band=band.value,
+        level=level,
+        grid=grid,
+        seed=seed,
+        objective=_objective(history, cost),
+    )
+    _print(record, shown)
+
+
+def _read(
+    source: str, study: str | None, space: str | None, cost: str | None, maximize: bool
+) -> History:
+    from hyperlens.importers import read
+
+    return read(source, study, space, cost, maximize or None)
+
+
+def _objective(history: History, cost: str | None) -> str | None:
+    return cost if cost in {o.name for o in history.objectives} else None
+
+
+def _print(record: Record, shown: Format) -> None:
+    from hyperlens import terminal
+
+    if shown is Format.json:
+        typer.echo(record.to_json())
+    elif shown is Format.csv:
+        typer.echo(terminal.csv(record), nl=False)
+    else:
+        terminal.show(record)
+
+
+def main() -> Any:
+    """Run the command line; an error is one sentence on standard error."""
+    try:
+        return app()
+    except HyperlensError as problem:
+        _complain(str(problem))
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except KeyboardInterrupt:
+        _complain("Stopped.")
+        sys.exit(130)
+    except Exception as problem:
+        if os.environ.get("HYPERLENS_DEBUG"):
+            raise
+        _complain(
+            f"Something went wrong inside hyperlens ({type(problem).__name__}: {problem}); "
+            "set HYPERLENS_DEBUG=1 to see where, and please report it."
+        )
+        sys.exit(1)
+
+
+def _complain(sentence: str) -> None:
+    from hyperlens.terminal import printable
+
+    typer.echo(f"hyperlens: {printable(sentence)}", err=True)

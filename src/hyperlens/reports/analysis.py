@@ -1,0 +1,172 @@
+"""Everything a report says about a run, computed once.
+
+The command line, the JSON file and the HTML file all show this one record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.effects import Effect, effect
+from hyperlens.explain.fanova import Importance, importance
+from hyperlens.explain.fitting import Fitted, SurrogateName, fit
+from hyperlens.explain.overview import Overview, overview
+from hyperlens.history import History
+from hyperlens.record import Record, plain
+from hyperlens.surrogates.quality import Quality
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_EFFECTS = 12  # cards of single parameters, the most important ones
+MOST_PAIRS = 3  # cards of pairs, the strongest interactions
+PAIR_SHARE = 0.005  # an interaction below this share gets no card
+PAIR_GRID = 15  # points along each side of a pair's grid
+
+Progress = Callable[[str, float], None]  # what is being done, how much is done (0 to 1)
+
+
+@dataclass(frozen=True)
+class Unavailable(Record):
+    """A result that could not be computed, and the sentence that says why."""
+
+    what: str
+    why: str
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({"what": [self.what], "why": [self.why]})
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The records of a whole explanation, most important parameter first."""
+
+    overview: Overview
+    qualities: tuple[Quality, ...]
+    importance: Importance | Unavailable
+    effects: tuple[Effect | Unavailable, ...]
+    pairs: tuple[Effect | Unavailable, ...]
+    warnings: tuple[str, ...]
+    version: str
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "hyperlens": self.version,
+            "seed": self.seed,
+            "overview": self.overview.to_dict(),
+            "qualities": plain(self.qualities),
+            "importance": self.importance.to_dict(),
+            "effects": [e.to_dict() for e in self.effects],
+            "pairs": [e.to_dict() for e in self.pairs],
+            "warnings": list(self.warnings),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+
+
+def analyse(
+    history: History,
+    *,
+    objective: str | None = None,
+    seed: int = 0,
+    interval: float | None = 0.9,
+    progress: Progress = lambda what, done: None,
+) -> Analysis:
+    """Compute all records of the report. What fails is said in its place; the rest still comes."""
+    from hyperlens import __version__
+
+    seen = overview(history, objective)
+    warnings: list[str] = []
+    if len(history.objectives) > 1 and objective is None:
+        others = ", ".join(o.name for o in history.objectives[1:])
+        warnings.append(
+            f"This run has {len(history.objectives)} objectives; shown is '{seen.objective}', "
+            f"name another to see it: {others}."
+        )
+    progress("fitting the forest", 0.05)
+    fits = {"forest": _attempt("random forest", lambda: fit(history, "forest", seed, objective))}
+    progress("importance and its intervals", 0.15)
+    shares = _attempt(
+        "importance",
+        lambda: importance(history, interval=interval, seed=seed, objective=objective),
+    )
+    progress("fitting the Gaussian process", 0.4)
+    fits["gp"] = _attempt("Gaussian process", lambda: fit(history, "gp", seed, objective))
+    fitted = {name: f for name, f in fits.items() if isinstance(f, Fitted)}
+    warnings += [f.why for f in fits.values() if isinstance(f, Unavailable)]
+    leader = _leader(fitted)
+    names, pairs = _chosen(history, shares)
+    effects: list[Effect | Unavailable] = []
+    for k, subject in enumerate([*names, *pairs]):
+        progress(f"effect of {' and '.join(subject)}", 0.7 + 0.3 * k / (len(names) + len(pairs)))
+        effects.append(_effect(history, subject, leader, seed, objective))
+    if len(names) < len(history.space):
+        left = len(history.space) - len(names)
+        warnings.append(f"Effects of the {left} least important parameters are not shown.")
+    return Analysis(
+        overview=seen,
+        qualities=tuple(f.quality for f in fitted.values()),
+        importance=shares,
+        effects=tuple(effects[: len(names)]),
+        pairs=tuple(effects[len(names) :]),
+        warnings=tuple(warnings),
+        version=__version__,
+        seed=seed,
+    )
+
+
+def _attempt(what: str, compute: Callable[[], Any]) -> Any:
+    try:
+        return compute()
+    except AnalysisError as problem:
+        return Unavailable(what, str(problem))
+
+
+def _leader(fitted: dict[str, Fitted]) -> SurrogateName:
+    """The surrogate that cross-validates better; the Gaussian process among equals."""
+
+    def r2(name: str) -> float:
+        value = fitted[name].quality.r2 if name in fitted else -np.inf
+        return -np.inf if np.isnan(value) else value
+
+    return "forest" if "gp" not in fitted or r2("forest") > r2("gp") else "gp"
+
+
+def _chosen(
+    history: History, shares: Importance | Unavailable
+) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """Which parameters and which pairs get a card, most important first."""
+    if isinstance(shares, Unavailable) or np.isnan(shares.share).all():
+        return [(name,) for name in history.space.names[:MOST_EFFECTS]], []
+    found = list(zip(shares.parameters, shares.share, strict=True))
+    singles: list[tuple[str, ...]] = [p for p, _ in found if len(p) == 1][:MOST_EFFECTS]
+    pairs: list[tuple[str, ...]] = [p for p, s in found if len(p) == 2 and s >= PAIR_SHARE]
+    return singles, pairs[:MOST_PAIRS]
+
+
+def _effect(
+    history: History,
+    subject: tuple[str, ...],
+    surrogate: SurrogateName,
+    seed: int,
+    objective: str | None,
+) -> Effect | Unavailable:
+    grid = 20 if len(subject) == 1 else PAIR_GRID
+    found: Effect | Unavailable = _attempt(
+        "effect of " + " and ".join(subject),
+        lambda: effect(
+            history, subject, surrogate=surrogate, grid=grid, seed=seed, objective=objective
+        ),
+    )
+    return found
