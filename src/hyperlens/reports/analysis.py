@@ -149,10 +149,14 @@ def _chosen(
     """Which parameters and which pairs get a card, most important first."""
     if isinstance(shares, Unavailable) or np.isnan(shares.share).all():
         return [(name,) for name in history.space.names[:MOST_EFFECTS]], []
-    found = list(zip(shares.parameters, shares.share, strict=True))
-    singles: list[tuple[str, ...]] = [p for p, _ in found if len(p) == 1][:MOST_EFFECTS]
-    pairs: list[tuple[str, ...]] = [p for p, s in found if len(p) == 2 and s >= PAIR_SHARE]
-    return singles, pairs[:MOST_PAIRS]
+    singles: list[tuple[str, ...]] = []
+    pairs: list[tuple[str, ...]] = []
+    for parameters, share in zip(shares.parameters, shares.share, strict=True):
+        if len(parameters) == 1:
+            singles.append(parameters)
+        elif share >= PAIR_SHARE:
+            pairs.append(parameters)
+    return singles[:MOST_EFFECTS], pairs[:MOST_PAIRS]
 
 
 def _effect(

@@ -148,11 +148,17 @@ class Plan:
         return Hyper(scales, rhos, float(vector[-1] ** 2) if self.nugget else self.fixed.nugget)
 
     def starts(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """The centre and random vectors inside the bounds, small nuggets favoured: (count, p)."""
-        low, high = self.bounds.T
-        at = np.vstack([np.full(len(low), 0.5), rng.random((count - 1, len(low)))])
+        """A centre and random vectors inside the bounds, shape (count, p).
+
+        Long length-scales and small nuggets are favoured: from short or noisy starts the search
+        ends more often in an optimum that explains nothing.
+        """
+        at = np.vstack([np.full(len(self.bounds), 0.5), rng.random((count - 1, len(self.bounds)))])
+        lengths = np.flatnonzero(self.logarithmic[self.scales])
+        at[:, lengths] = 0.4 + 0.6 * at[:, lengths]
         if self.nugget:
-            at[:, -1] **= 3
+            at[:, -1] **= 2
+        low, high = self.bounds.T
         return np.asarray(low + (high - low) * at)
 
 

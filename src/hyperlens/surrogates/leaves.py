@@ -153,7 +153,6 @@ class Encoding:
         place = self._cuts(np.asarray(tree.threshold), node_axis, node_level)
         ptr, edges, node_cell, condition_cell = self._cells(place, node_axis, node_level)
         cells = Cells(ptr, edges, self.many, self.level_ptr)
-        leaves: Any
         leaves, lacking = walk(
             np.asarray(tree.children_left), np.asarray(tree.children_right),
             np.ascontiguousarray(tree.value[:, 0, 0]), node_axis, node_level, node_cell, cells,
@@ -165,7 +164,7 @@ class Encoding:
             leaves = cut(
                 leaves, lacking, self.conditional, demand, condition_cell, self.alternatives, cells
             )
-        return Boxes(*leaves, ptr, edges)
+        return Boxes._make((*leaves, ptr, edges))
 
     def _cuts(self, threshold: FloatArray, axis: IntArray, level: IntArray) -> FloatArray:
         """Where on its latent axis each node's threshold cuts; 0 if it only parts the inactive."""
