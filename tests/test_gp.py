@@ -190,6 +190,8 @@ def test_bad_input_is_refused() -> None:
     X = np.random.default_rng(0).random((4, 2))
     with pytest.raises(ValueError, match="not finite"):
         GP().fit(X, np.array([1.0, np.nan, 2.0, 3.0]))
+    with pytest.raises(ValueError, match="cap the costs"):
+        GP().fit(X, np.array([1.0, 1e300, 2.0, 3.0]))
     with pytest.raises(ValueError, match="shape"):
         GP().fit(X, np.ones(3))
     with pytest.raises(ValueError, match="shape"):

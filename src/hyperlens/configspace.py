@@ -28,14 +28,17 @@ def read(
     parameters: list[Parameter] = []
     conditions: dict[str, Clauses] = {}
     constants: dict[str, Any] = {}
+    when: dict[str, Clauses] = {}  # conditions of constants
     never: set[str] = set()
     for item in space.values():  # parents come before children
-        clauses = _decide(_conditions_of(space, item.name), constants, never)
+        clauses = _decide(_conditions_of(space, item.name), constants, when, never)
         value = _constant(item)
         if clauses == ():
             never.add(item.name)
         elif value is not None:
             constants[item.name] = value[0]
+            if clauses is not None:
+                when[item.name] = clauses
         else:
             parameters.append(_parameter(item))
             if clauses is not None:
@@ -158,19 +161,32 @@ def _normal_form(condition: Any) -> list[tuple[Literal, ...]]:
 
 
 def _decide(
-    clauses: Clauses | None, constants: Mapping[str, Any], never: set[str]
+    clauses: Clauses | None,
+    constants: Mapping[str, Any],
+    when: Mapping[str, Clauses],
+    never: set[str],
 ) -> Clauses | None:
-    """Settle what constants settle: None is always active, () is never."""
+    """Settle what constants settle: None is always active, () is never.
+
+    A constant that is itself conditional hands its own conditions on.
+    """
     if clauses is None:
         return None
-    kept = []
+    kept: list[tuple[Literal, ...]] = []
     for clause in clauses:
         settled = [literal for literal in clause if literal[0] in constants]
         if any(p in never for p, _, _ in clause) or not all(
             _true_of(constants[p], c, v) for p, c, v in settled
         ):
             continue
-        kept.append(tuple(literal for literal in clause if literal[0] not in constants))
+        ways = [tuple(literal for literal in clause if literal[0] not in constants)]
+        for parent, _, _ in settled:
+            ways = [
+                a + tuple(part for part in b if part not in a)
+                for a in ways
+                for b in when.get(parent, ((),))
+            ]
+        kept.extend(ways)
     return None if () in kept else tuple(kept)
 
 

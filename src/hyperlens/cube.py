@@ -29,6 +29,7 @@ Box = Mapping[int, Runs]
 Clause = tuple[tuple[int, Runs], ...]  # all of (parent column, where it must lie)
 
 WHOLE: Runs = ((0.0, 1.0),)
+_SLIVER = 1e-14  # the single number between "less than v" and "greater than v" has no measure
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,9 @@ class Cube:
 
     def vectors(self, latents: FloatArray) -> FloatArray:
         """What a surrogate sees of latent points: codes, nan where inactive."""
-        seen = np.column_stack([a.snap(latents[:, j]) for j, a in enumerate(self.axes)])
+        seen = np.empty(latents.shape)
+        for j, axis in enumerate(self.axes):
+            seen[:, j] = axis.snap(latents[:, j])
         if self.conditions:
             seen[~self.active(latents)] = np.nan
         return seen
@@ -206,6 +209,8 @@ class Cube:
         cuts = sorted({0.0, 1.0, *(end for runs in mentions for run in runs for end in run)})
         groups: dict[tuple[bool, ...], list[tuple[float, float]]] = {}
         for low, high in pairwise(cuts):
+            if high - low < _SLIVER:
+                continue
             middle = np.array([(low + high) / 2])
             signature = tuple(bool(contains(runs, middle)[0]) for runs in mentions)
             runs = groups.setdefault(signature, [])

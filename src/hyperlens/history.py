@@ -136,7 +136,7 @@ class History:
         found = list(self.notes) + list(self.space.inferred)
         for state in (State.FAILED, State.PRUNED, State.RUNNING):
             if n := self.count(state):
-                found.append(f"{n} of {len(self.trials)} trials {_WAS[state]} and left out.")
+                found.append(f"{n} of {len(self.trials)} trials {_WAS[state]} left out.")
         strange = sum(
             t.state is State.COMPLETE and not math.isfinite(t.costs[k]) for t in self.trials
         )
@@ -158,4 +158,8 @@ class History:
         return -best if self.objective(objective).maximize else best
 
 
-_WAS = {State.FAILED: "failed", State.PRUNED: "were pruned", State.RUNNING: "are still running"}
+_WAS = {
+    State.FAILED: "failed and were",
+    State.PRUNED: "were pruned and",
+    State.RUNNING: "are still running and were",
+}

@@ -134,10 +134,12 @@ class Parameter:
             assert edges is not None
             return _join([(float(edges[k]), float(edges[k + 1])) for k in np.flatnonzero(inside)])
         half = 0.5 if self.kind == "integer" else 0.0
-        if comparison == "greater":
-            return ((float(self._place(np.array([value + half]))[0]), 1.0),)
+        if comparison == "greater":  # the value itself is not greater: start just past it
+            low = float(np.nextafter(self._place(np.array([value + half]))[0], 2.0))
+            return ((low, 1.0),) if low < 1.0 else ()
         if comparison == "less":
-            return ((0.0, float(self._place(np.array([value - half]))[0])),)
+            high = float(self._place(np.array([value - half]))[0])
+            return ((0.0, high),) if high > 0.0 else ()
         raise SpaceError(
             f"A condition asks the continuous parameter '{self.name}' for one exact value; "
             "use greater or less."
@@ -147,13 +149,15 @@ class Parameter:
         try:
             numbers = np.array([math.nan if v is None else float(v) for v in values], dtype=float)
         except (TypeError, ValueError):
-            wrong = next(v for v in values if not _is_number(v))
+            wrong = next(v for v in values if not _reads_as_number(v))
             raise SpaceError(
                 f"Parameter '{self.name}' has the value {wrong!r}, which is not a number; "
                 "correct the value or make the parameter categorical."
             ) from None
-        slack = TOLERANCE * (self.upper - self.lower)
-        outside = ~((numbers >= self.lower - slack) & (numbers <= self.upper + slack))
+        below = above = TOLERANCE * (self.upper - self.lower)
+        if self.log:  # a range of many decades says nothing of what is near its lower bound
+            below, above = TOLERANCE * self.lower, TOLERANCE * self.upper
+        outside = ~((numbers >= self.lower - below) & (numbers <= self.upper + above))
         if outside.any():
             wrong = values[int(np.flatnonzero(outside)[0])]
             raise SpaceError(
@@ -206,6 +210,14 @@ class Parameter:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _reads_as_number(value: Any) -> bool:
+    try:
+        float(0.0 if value is None else value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _key(value: Any) -> tuple[str, Any]:

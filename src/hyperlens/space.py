@@ -164,7 +164,8 @@ class Space:
             return np.zeros(len(vectors), dtype=bool)
         values = self.decode(vectors)
         return np.array(
-            [any(c.is_forbidden_value({**self.constants, **v}) for c in clauses) for v in values]
+            [any(c.is_forbidden_value({**self.constants, **v}) for c in clauses) for v in values],
+            dtype=bool,
         )
 
     def sample(
@@ -181,7 +182,7 @@ class Space:
             if engine is None:
                 latents = rng.random((missing, len(self)))
             else:
-                latents = engine.random_base2(int(np.ceil(np.log2(max(missing, 1)))))
+                latents = engine.random(2 ** int(np.ceil(np.log2(missing))))
             vectors = self.cube.vectors(latents)
             accepted = np.vstack([accepted, vectors[~self.forbidden(vectors)]])
         if len(accepted) < n:

@@ -22,6 +22,7 @@ from hyperlens.surrogates.gp_fit import NOISIEST, Hyper, Plan, Solved, estimate,
 from hyperlens.surrogates.kernels import Factor, factor, gram
 
 SMALLEST_NUGGET = 1e-10  # below it duplicated rows make the covariance singular
+LARGEST = 1e150  # of a cost
 CHUNK = 2048  # rows predicted at once
 NEGLIGIBLE = 1e-12  # a variance of the mean below this part of the total is rounding
 
@@ -280,4 +281,6 @@ def _checked(cube: Cube, X: FloatArray, y: FloatArray) -> tuple[FloatArray, Floa
         raise ValueError(f"y has shape {y.shape}, expected ({len(X)},) with at least one cost")
     if not np.isfinite(y).all():
         raise ValueError("y holds a cost that is not finite; drop failed trials or impute them")
+    if np.abs(y).max() > LARGEST:
+        raise ValueError(f"y holds a cost beyond {LARGEST:g}, whose square overflows; cap the costs")
     return X, y
