@@ -40,7 +40,7 @@ from hyperlens.cube import (
 from hyperlens.surrogates.kernels import Factor
 
 MOST_SCENARIOS = 4096
-MEMORY = 2**29  # bytes of averages that are kept
+MEMORY = 2**30  # bytes of averages that are kept
 
 Part = Runs | None
 Term = tuple[Part, ...]
@@ -112,6 +112,8 @@ class Averages:
             x = self.X[:, column]
             return np.asarray(self.factors[column].product(x, x, part).ravel()[self.flat])
 
+        if len(self.cube.blocks[self._place(column)[0]]) == 1:  # kept as the average of its block
+            return compute()
         return self._keep(("P", column, part), compute)
 
     def terms(self, block: int) -> tuple[Term, ...]:
@@ -135,6 +137,11 @@ class Averages:
         block, index = self._place(column)
         seen = dict.fromkeys(term[index] for term in self.terms(block))
         return tuple(part for part in seen if part is not None) or (WHOLE,)
+
+    def weights(self, block: int) -> FloatArray:
+        """w of all columns of a block, over the whole space."""
+        columns, terms = self.cube.blocks[block], self.terms(block)
+        return self._keep(("weights", block), lambda: _sum(columns, terms, self.integral))
 
     def average(self, block: int, at: dict[int, Runs], region: Box) -> Average | None:
         """Over a block, given that the columns of `at` are active in these parts and that the
@@ -234,8 +241,7 @@ class Averages:
         """
         blocks = self.cube.blocks
         block_of = {c: b for b, members in enumerate(blocks) for c in members}
-        averages = [self.average(b, {}, {}) for b in range(len(blocks))]
-        w = [average.w for average in averages if average is not None]
+        w = [self.weights(b) for b in range(len(blocks))]
         found: dict[tuple[int, ...], float] = {}
         for size in range(1, order + 1):
             for U in itertools.combinations(range(self.cube.d), size):
@@ -258,9 +264,8 @@ class Averages:
             return np.zeros(1)
 
         def compute() -> FloatArray:
-            average = self.average(block, {}, {})
-            assert average is not None
-            C = self._second_moment(block, T) - average.w[self.rows[0]] * average.w[self.rows[1]]
+            w = self.weights(block)
+            C = self._second_moment(block, T) - w[self.rows[0]] * w[self.rows[1]]
             if len(T) == 2:
                 for c in T:
                     C -= self._covariance(block, (c,))

@@ -282,5 +282,7 @@ def _checked(cube: Cube, X: FloatArray, y: FloatArray) -> tuple[FloatArray, Floa
     if not np.isfinite(y).all():
         raise ValueError("y holds a cost that is not finite; drop failed trials or impute them")
     if np.abs(y).max() > LARGEST:
-        raise ValueError(f"y holds a cost beyond {LARGEST:g}, whose square overflows; cap the costs")
+        raise ValueError(
+            f"y holds a cost beyond {LARGEST:g}, whose square overflows; cap the costs"
+        )
     return X, y
