@@ -179,3 +179,18 @@ def test_a_constant_cost_leaves_no_tree_with_variance() -> None:
     shares = Forest(trees=4).fit(X, np.ones(20)).shares()
     assert shares.flat == 4
     assert shares.shares.shape == (0, 3)
+
+
+def test_holdout_asks_only_trees_that_have_not_seen_a_row() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 2)), rng.normal(size=40)
+    forest = Forest(trees=12).fit(X, y)
+    mean, _ = forest.holdout(np.arange(40))
+    columns = forest.encoding.apply(X)
+    bags = forest.model.estimators_samples_
+    for row in range(40):
+        voters = [
+            e for e, bag in zip(forest.model.estimators_, bags, strict=True) if row not in bag
+        ]
+        says = [e.predict(columns[[row]])[0] for e in voters]
+        assert mean[row] == pytest.approx(np.mean(says) if says else y.mean(), abs=1e-12)

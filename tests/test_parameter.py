@@ -136,9 +136,9 @@ def test_big_linear_integers_are_uniform_up_to_both_ends() -> None:
 
 
 def test_floats_are_uniform_on_their_scale() -> None:
-    ends = [(1e-6, 1e-1), (-3.0, 5.0)]
-    assert [tuple(p.decode(np.array([0.0, 1.0]))) for p in (LOG, LINEAR)] == ends
-    assert LOG.decode(np.array([0.4]))[0] == pytest.approx(1e-4, rel=12 * ROUNDING)
+    assert LINEAR.decode(np.array([0.0, 0.25, 1.0])) == pytest.approx([-3, -1, 5], abs=8 * ROUNDING)
+    expected = [1e-6, 1e-4, 1e-1]
+    assert LOG.decode(np.array([0.0, 0.4, 1.0])) == pytest.approx(expected, rel=12 * ROUNDING)
 
 
 # --- bounds -----------------------------------------------------------------------------------

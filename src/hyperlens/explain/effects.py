@@ -134,7 +134,10 @@ def _average(fitted: Fitted, columns: tuple[int, ...], points: FloatArray, seed:
     """Mean, and its variance by P0 Eq. 4 and Eq. 5, over everything but `columns`."""
     model = fitted.model
     if not isinstance(model, Forest):
-        return model.partial_dependence(columns, points)
+        try:
+            return model.partial_dependence(columns, points)
+        except ValueError as problem:
+            raise AnalysisError(f"{problem}; use the forest for this effect.") from problem
     trees = model.marginals(columns, points)
     return Marginal(trees.mean(axis=0), trees.var(axis=0), _pointwise(model, columns, points, seed))
 

@@ -74,7 +74,10 @@ def _fit(
         )
     rows, notes = _thinned(data.y, seed)
     X, y = data.X[rows], data.y[rows]
-    gp = GP(cube, seed=seed).fit(X, y)
+    try:
+        gp = GP(cube, seed=seed).fit(X, y)
+    except ValueError as problem:
+        raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
     return Fitted("gp", gp, assess(gp, X, y, NAMES["gp"]), notes)
 
 

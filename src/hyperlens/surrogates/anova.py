@@ -25,10 +25,17 @@ def shares(boxes: Any, order: int) -> Any:
     """
     value, weight = boxes.value, boxes.weight
     d = len(boxes.ptr) - 1
-    total = weight.sum()
-    mean = (weight * value).sum() / total
-    moment = weight * (value - mean)
-    variance = (moment * (value - mean)).sum() / total
+    total = 0.0
+    mean = 0.0
+    for b in range(len(value)):
+        total += weight[b]
+        mean += weight[b] * value[b]
+    mean /= total
+    moment = np.empty(len(value))
+    variance = 0.0
+    for b in range(len(value)):
+        moment[b] = weight[b] * (value[b] - mean)
+        variance += moment[b] * (value[b] - mean) / total
     parts = np.zeros((d, d))
     _mains(boxes, moment, parts)
     if order > 1:
@@ -80,7 +87,8 @@ def _pairs(boxes: Any, moment: Any, parts: Any) -> None:
         for c in range(box_ptr[b], box_ptr[b + 1]):
             for e in range(c + 1, box_ptr[b + 1]):
                 start[min(axis[c], axis[e]) * d + max(axis[c], axis[e]) + 1] += 1
-    start = np.cumsum(start)
+    for k in range(1, len(start)):
+        start[k] += start[k - 1]
     filled = start[:-1].copy()
     members = np.empty((start[-1], 3), np.int32)  # box, constraint on the first axis, on the second
     for b in range(len(moment)):
@@ -111,9 +119,10 @@ def _by_cells(boxes: Any, moment: Any, members: Any, i: int, j: int, grid: Any) 
     """Variance of a pair's component: corners into a grid of cells, then one pass over it."""
     _, _, _, _, width, run_ptr, run_lo, run_hi, ptr, edges = boxes
     rows, columns = ptr[i + 1] - ptr[i], ptr[j + 1] - ptr[j]
-    grid[: rows * columns] = 0.0
+    for k in range(rows * columns):
+        grid[k] = 0.0
     for m in range(len(members)):
-        b, p, q = members[m]
+        b, p, q = members[m, 0], members[m, 1], members[m, 2]
         amount = moment[b] / (width[p] * width[q])
         for r in range(run_ptr[p], run_ptr[p + 1]):
             top, bottom = run_lo[r] * columns, run_hi[r] * columns
@@ -183,13 +192,14 @@ def _by_sweep(boxes: Any, moment: Any, members: Any, i: int, j: int) -> float:
         for r in range(run_ptr[p], run_ptr[p + 1]):
             start[run_lo[r] + 1] += run_ptr[q + 1] - run_ptr[q]
             start[run_hi[r] + 1] += run_ptr[q + 1] - run_ptr[q]
-    start = np.cumsum(start)
+    for k in range(1, len(start)):
+        start[k] += start[k - 1]
     filled = start[:-1].copy()
     event = np.empty((start[-1], 2), np.int64)  # from, to on axis j
     change = np.empty(start[-1])
     column_mean = np.zeros(columns)
     for m in range(len(members)):
-        b, p, q = members[m]
+        b, p, q = members[m, 0], members[m, 1], members[m, 2]
         amount = moment[b] / (width[p] * width[q])
         for s in range(run_ptr[q], run_ptr[q + 1]):
             column_mean[run_lo[s]] += amount * width[p]
@@ -246,7 +256,8 @@ def marginal(boxes: Any, columns: Any, cells: Any) -> Any:
     member = np.empty(len(columns), np.int64)
     for b in range(len(value)):
         density = weight[b]
-        member[:] = -1
+        for k in range(len(columns)):
+            member[k] = -1
         for c in range(box_ptr[b], box_ptr[b + 1]):
             for k in range(len(columns)):
                 if axis[c] == columns[k]:

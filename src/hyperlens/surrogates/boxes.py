@@ -72,8 +72,19 @@ class Alternatives(NamedTuple):
 
 @compiled
 def _longer(a: Any) -> Any:
+    """Twice the room. A loop, because assigning slices takes long to compile."""
     b = np.empty(2 * len(a), a.dtype)
-    b[: len(a)] = a
+    for i in range(len(a)):
+        b[i] = a[i]
+    return b
+
+
+@compiled
+def _longer_log(a: Any) -> Any:
+    b = np.empty((2 * len(a), 3), np.int64)
+    for i in range(len(a)):
+        for k in range(3):
+            b[i, k] = a[i, k]
     return b
 
 
@@ -196,7 +207,9 @@ def walk(
     many, level_ptr = cells.many, cells.level_ptr
     lo, hi, allowed = _whole(cells)
     d = len(many)
-    any_conditional = conditional.any()
+    keep_empty = False
+    for j in range(d):
+        keep_empty |= conditional[j]
     takes_lacking = np.ones(d, np.bool_)
     used = np.zeros(d, np.int64)
     axes = np.empty(d, np.int64)
@@ -217,9 +230,7 @@ def walk(
         node = stack[depth]
         if left[node] < 0:
             before = count[1]
-            out = _emit(
-                out, count, value[node], (lo, hi, allowed), axes, n_axes, cells, any_conditional
-            )
+            out = _emit(out, count, value[node], (lo, hi, allowed), axes, n_axes, cells, keep_empty)
             while count[1] >= len(lacking):
                 lacking = _longer(lacking)
             for c in range(before, count[1]):
@@ -286,7 +297,8 @@ def _load(leaves: Any, b: int, state: Any, cells: Any) -> None:
     for c in range(box_ptr[b], box_ptr[b + 1]):
         j = axis[c]
         if cells.many[j]:
-            allowed[cells.level_ptr[j] : cells.level_ptr[j + 1]] = False
+            for r in range(cells.level_ptr[j], cells.level_ptr[j + 1]):
+                allowed[r] = False
             for r in range(run_ptr[c], run_ptr[c + 1]):
                 for k in range(run_lo[r], run_hi[r]):
                     allowed[cells.level_ptr[j] + k] = True
@@ -300,8 +312,8 @@ def _free(j: int, state: Any, cells: Any) -> None:
     lo, hi, allowed = state
     lo[j] = 0
     hi[j] = cells.ptr[j + 1] - cells.ptr[j] - 1
-    if cells.many[j]:
-        allowed[cells.level_ptr[j] : cells.level_ptr[j + 1]] = True
+    for r in range(cells.level_ptr[j], cells.level_ptr[j + 1]):
+        allowed[r] = True
 
 
 @compiled
@@ -314,9 +326,7 @@ def _intersect(
         base = cells.level_ptr[j]
         levels = cells.level_ptr[j + 1] - base
         while n_log + levels + 1 >= len(log):
-            longer = np.empty((2 * len(log), 3), np.int64)
-            longer[: len(log)] = log
-            log = longer
+            log = _longer_log(log)
         some = False
         for k in range(levels):
             if allowed[base + k]:
@@ -324,14 +334,12 @@ def _intersect(
                     some = True
                 else:
                     allowed[base + k] = False
-                    log[n_log] = (j, base + k, -1)
+                    log[n_log, 0], log[n_log, 1], log[n_log, 2] = j, base + k, -1
                     n_log += 1
         return some, log, n_log
     if n_log + 1 >= len(log):
-        longer = np.empty((2 * len(log), 3), np.int64)
-        longer[: len(log)] = log
-        log = longer
-    log[n_log] = (j, lo[j], hi[j])
+        log = _longer_log(log)
+    log[n_log, 0], log[n_log, 1], log[n_log, 2] = j, lo[j], hi[j]
     lo[j] = max(lo[j], low)
     hi[j] = min(hi[j], high)
     return lo[j] < hi[j], log, n_log + 1

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperlens.cube import Cube, FloatArray, IntArray
+from hyperlens.cube import BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates import anova
 from hyperlens.surrogates.boxes import Boxes
 from hyperlens.surrogates.leaves import Encoding
@@ -78,27 +78,33 @@ class Forest:
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation at vectors (n, d), by the law of total variance over trees."""
         columns = self.encoding.apply(np.asarray(X, dtype=float))
-        total = np.zeros(len(columns))
-        square = np.zeros(len(columns))
-        within = np.zeros(len(columns))
-        shift = float(self.y.mean())
-        for tree in self._trees():
-            leaf = tree.apply(columns)
-            value = tree.value[leaf, 0, 0] - shift
-            total += value
-            square += value**2
-            within += tree.impurity[leaf]
-        count = len(self.model.estimators_)
-        mean = total / count
-        variance = np.maximum(square / count - mean**2, 0.0) + within / count
-        return mean + shift, np.sqrt(variance)
+        return self._combine(columns, np.ones((self.trees, len(columns)), dtype=bool))
 
     def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Prediction at training rows by a forest that has not seen them."""
-        keep = np.ones(len(self.y), dtype=bool)
-        keep[rows] = False
-        other = Forest(self.cube, self.trees, self.seed, self.threads)
-        return other.fit(self.X[keep], self.y[keep]).predict(self.X[rows])
+        """Prediction at training rows by the trees that have not seen them (out of bag).
+
+        A row that every tree has seen is predicted by the mean of all costs.
+        """
+        unseen = np.ones((self.trees, len(self.y)), dtype=bool)
+        for t, bag in enumerate(self.model.estimators_samples_):
+            unseen[t, bag] = False
+        return self._combine(self.encoding.apply(self.X[rows]), unseen[:, rows])
+
+    def _combine(self, columns: Any, voting: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and spread of the trees that vote (trees, n) on tree columns (n, c)."""
+        centre = float(self.y.mean())
+        total, square, within = np.zeros((3, len(columns)))
+        for tree, votes in zip(self._trees(), voting, strict=True):
+            leaf = tree.apply(columns)
+            value = tree.value[leaf, 0, 0] - centre
+            total += votes * value
+            square += votes * value**2
+            within += votes * tree.impurity[leaf]
+        count = voting.sum(axis=0)
+        some = np.maximum(count, 1)
+        mean = total / some
+        variance = np.maximum(square / some - mean**2, 0.0) + within / some
+        return mean + centre, np.sqrt(np.where(count > 0, variance, self.y.var()))
 
     def shares(self, order: int = 2) -> TreeShares:
         """Functional ANOVA of every tree, exact under the latent product measure (P4 Alg. 2)."""
