@@ -16,6 +16,7 @@ import ConfigSpace as CS
 import numpy as np
 import pytest
 from ConfigSpace import hyperparameters as hp
+from ConfigSpace.types import NotSet
 from conftest import data_dir
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +49,7 @@ def every_kind() -> CS.ConfigurationSpace:
     space = space_of(
         hp.UniformFloatHyperparameter("lr", 1e-5, 1e-1, default_value=1e-3, log=True),
         hp.UniformFloatHyperparameter("momentum", 0.0, 0.9),
-        hp.UniformIntegerHyperparameter("depth", 1, 6),
+        hp.UniformIntegerHyperparameter("depth", 1, 6, default_value=2),
         hp.UniformIntegerHyperparameter("width", 4, 512, log=True),
         hp.UniformIntegerHyperparameter("steps", 100, 100_000),
         hp.CategoricalHyperparameter("optimizer", ["adam", "sgd", "lbfgs"]),
@@ -87,7 +88,7 @@ def test_every_kind_of_hyperparameter_is_read() -> None:
     assert sorted(space.names) == sorted(set(every_kind()) - {"version"})
     assert space.constants == {"version": 3}
     assert space["lr"] == Parameter("lr", "float", 1e-5, 1e-1, log=True, default=1e-3)
-    assert space["depth"] == Parameter("depth", "integer", 1, 6, default=3)
+    assert space["depth"] == Parameter("depth", "integer", 1, 6, default=2)
     assert space["mixed"].choices == (None, True, 1.5, "a", "1")
     assert space["quality"].kind == "ordinal"
     assert [space["width"].log, space["steps"].log] == [True, False]
@@ -229,7 +230,8 @@ def _condition(child: Any, parents: list[Any], conditional: set[str], draw: st.D
     shape = draw(st.sampled_from(["one", "and", "or", "or of and", "and of or"]))
     if shape == "one":
         return atom()
-    outer, inner = CS.AndConjunction, CS.OrConjunction
+    outer: Any = CS.AndConjunction
+    inner: Any = CS.OrConjunction
     if shape.startswith("or"):
         outer, inner = inner, outer
     return outer(inner(atom(), atom()), atom()) if "of" in shape else outer(atom(), atom())
@@ -238,23 +240,19 @@ def _condition(child: Any, parents: list[Any], conditional: set[str], draw: st.D
 def _atom(child: Any, parent: Any, conditional: set[str], draw: st.DrawFn) -> Any:
     if isinstance(parent, hp.Constant):
         return CS.EqualsCondition(child, parent, parent.value)
-    comparisons = []
+    ordered: list[Any] = [CS.GreaterThanCondition, CS.LessThanCondition]
+    exact: list[Any] = [CS.EqualsCondition, CS.InCondition]
+    if parent.name not in conditional:  # see test_an_inactive_parent_fulfils_no_condition
+        exact.append(CS.NotEqualsCondition)
     if isinstance(parent, hp.CategoricalHyperparameter):
-        values = list(parent.choices)
+        values, comparisons = list(parent.choices), exact
     elif isinstance(parent, hp.OrdinalHyperparameter):
-        values = list(parent.sequence)
-        comparisons = [CS.GreaterThanCondition, CS.LessThanCondition]
+        values, comparisons = list(parent.sequence), ordered + exact
+    elif isinstance(parent, hp.UniformIntegerHyperparameter) and parent.upper < 100:
+        values = [parent.lower, parent.lower + 1, parent.upper - 1, parent.upper]
+        comparisons = ordered + exact
     else:
-        comparisons = [CS.GreaterThanCondition, CS.LessThanCondition]
-        values = [parent.to_value(v) for v in (0.2, 0.5, 0.7)]
-        if isinstance(parent, hp.UniformIntegerHyperparameter) and parent.upper < 100:
-            values = [parent.lower, parent.lower + 1, parent.upper - 1, parent.upper]
-    if (not isinstance(parent, hp.UniformFloatHyperparameter) and len(values) != 3) or (
-        isinstance(parent, hp.OrdinalHyperparameter | hp.CategoricalHyperparameter)
-    ):
-        comparisons += [CS.EqualsCondition, CS.InCondition]
-        if parent.name not in conditional:  # see test_an_inactive_parent_fulfils_no_condition
-            comparisons.append(CS.NotEqualsCondition)
+        values, comparisons = [parent.to_value(v) for v in (0.2, 0.5, 0.7)], ordered
     comparison = draw(st.sampled_from(comparisons))
     if comparison is CS.InCondition:
         some = draw(st.lists(st.sampled_from(range(len(values))), min_size=1, unique=True))
@@ -293,7 +291,7 @@ def test_samples_are_valid_for_configspace(source: CS.ConfigurationSpace) -> Non
         for item in source.values():  # constants have no column: add the active ones
             if isinstance(item, hp.Constant):
                 conditions = source.parent_conditions_of[item.name]
-                everything = {name: full.get(name, CS.types.NotSet) for name in source}
+                everything = {name: full.get(name, NotSet) for name in source}
                 if all(c.satisfied_by_value(everything) for c in conditions):
                     full[item.name] = item.value
         CS.Configuration(source, values=full).check_valid_configuration()

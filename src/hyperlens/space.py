@@ -69,25 +69,30 @@ class Space:
                     "ignore"
                 )  # ConfigSpace warns of fields renamed since old files
                 read = ConfigurationSpace.from_yaml if yaml else ConfigurationSpace.from_json
-                space = read(path)
+                space = Space(read(path))
+        except SpaceError:
+            raise
         except Exception as problem:  # ConfigSpace raises whatever its decoders meet
             reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
             raise SpaceError(
                 f"The file '{path}' is not a space in ConfigSpace's JSON or YAML form ({reason}); "
                 "write it with ConfigurationSpace.to_json or to_yaml."
             ) from problem
-        if not len(space):  # ConfigSpace reads any JSON object as a space
+        if not len(space.configspace):  # ConfigSpace reads any JSON object as a space
             raise SpaceError(
                 f"The file '{path}' holds no hyperparameters; "
                 "write it with ConfigurationSpace.to_json or to_yaml."
             )
-        return Space(space)
+        return space
 
     def save(self, path: str | Path) -> None:
         """Write ConfigSpace's own JSON, or YAML by the file's ending."""
         path = Path(path)
         if path.suffix.lower() in (".yaml", ".yml"):
-            self.configspace.to_yaml(path)
+            import yaml
+
+            # ConfigSpace's to_yaml writes tuples that its from_yaml refuses
+            path.write_text(yaml.safe_dump(json.loads(self.to_json())), encoding="utf-8")
         else:
             self.configspace.to_json(path)
 

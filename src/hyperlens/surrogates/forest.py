@@ -103,7 +103,7 @@ class Forest:
         count = voting.sum(axis=0)
         some = np.maximum(count, 1)
         mean = total / some
-        variance = np.maximum(square / some - mean**2, 0.0) + within / some
+        variance = np.maximum(square / some - mean**2 + within / some, 0.0)
         return mean + centre, np.sqrt(np.where(count > 0, variance, self.y.var()))
 
     def shares(self, order: int = 2) -> TreeShares:
