@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+from functools import reduce
+from itertools import combinations, product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -56,33 +57,26 @@ def every_latent(cube: Cube) -> tuple[FloatArray, FloatArray]:
     return points, weights
 
 
-def brute_force_shares(cube: Cube, f: FloatArray) -> tuple[float, FloatArray]:
-    """Variance, and V_U for main effects (diagonal) and pairs, of values on `every_latent`."""
+def brute_force_shares(cube: Cube, f: FloatArray, order: int = 2) -> dict[tuple[int, ...], float]:
+    """V_U of values on `every_latent` for all U up to an order; V itself under the empty set."""
     shape = tuple(a.levels for a in cube.axes)
     table = f.reshape(shape)
     weights = [np.diff(a.edges) for a in cube.axes if a.edges is not None]
-    d = len(shape)
+    everything = range(len(shape))
 
-    def average(over: tuple[int, ...]) -> FloatArray:
+    def average(over: set[int]) -> FloatArray:
         result = table
         for j in over:
-            result = np.tensordot(result, weights[j], axes=([j], [0]))[..., None]
-            result = np.moveaxis(result, -1, j)
+            result = np.moveaxis(np.tensordot(result, weights[j], ([j], [0]))[..., None], -1, j)
         return result
 
-    everything = tuple(range(d))
-    mean = average(everything)
-    parts = np.zeros((d, d))
-    mains = []
-    for j in range(d):
-        mains.append(average(tuple(k for k in everything if k != j)) - mean)
-        parts[j, j] = float(np.sum(mains[j].ravel() ** 2 * weights[j]))
-    for i in range(d):
-        for j in range(i + 1, d):
-            both = average(tuple(k for k in everything if k not in (i, j)))
-            pure = both - mean - mains[i] - mains[j]
-            measure = weights[i][:, None] * weights[j][None, :]
-            parts[i, j] = float(np.sum(pure.reshape(shape[i], shape[j]) ** 2 * measure))
-    all_weights = np.array([np.prod(w) for w in product(*weights)])
-    variance = float(np.sum(all_weights * (f - mean.ravel()) ** 2))
-    return variance, parts
+    measure = reduce(np.multiply.outer, weights)
+    parts: dict[tuple[int, ...], FloatArray] = {(): average(set(everything))}
+    found: dict[tuple[int, ...], float] = {(): float(np.sum(measure * (table - parts[()]) ** 2))}
+    for size in range(1, order + 1):
+        for U in combinations(everything, size):
+            smaller = [w for k in range(size) for w in combinations(U, k)]
+            pure = average(set(everything) - set(U)) - sum(parts[w] for w in smaller)
+            parts[U] = pure
+            found[U] = float(np.sum(np.broadcast_to(pure, shape) ** 2 * measure))
+    return found

@@ -65,12 +65,12 @@ def test_imports_point_one_way() -> None:
 
 
 def test_only_two_files_touch_configspace() -> None:
-    touching = {
-        path.name
-        for path in SOURCE.rglob("*.py")
-        if re.search(r"^\s*(from|import) ConfigSpace", path.read_text(), re.MULTILINE)
-    }
-    assert touching == {"configspace.py", "space.py", "given.py"}
+    touching = set()
+    for path in SOURCE.rglob("*.py"):
+        text = re.sub(r"if TYPE_CHECKING:\n(    .*\n|\n)*", "", path.read_text())
+        if re.search(r"^\s*(from|import) ConfigSpace", text, re.MULTILINE):
+            touching.add(path.name)
+    assert touching == {"configspace.py", "space.py"}
 
 
 def test_no_file_opens_pickles_or_runs_text() -> None:

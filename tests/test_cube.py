@@ -56,7 +56,14 @@ DIAMOND = Cube(
 RANGE = Cube(  # the same parent twice in one clause: .25 < x0 < .75
     (Axis(), Axis()), {1: (((0, ((0.25, 1.0),)), (0, ((0.0, 0.75),))),)}
 )
-HAND_MADE = {"and/or": AND_OR, "nested": NESTED, "diamond": DIAMOND, "range": RANGE}
+ALWAYS = Cube((Axis(), Axis()), {1: (((0, WHOLE),),)})  # a condition that every parent fulfils
+HAND_MADE = {
+    "and/or": AND_OR,
+    "nested": NESTED,
+    "diamond": DIAMOND,
+    "range": RANGE,
+    "always": ALWAYS,
+}
 
 
 def in_scenario(scenario: Scenario, latents: FloatArray) -> BoolArray:
@@ -288,6 +295,7 @@ def test_intersect_is_the_set_of_common_points(a: Runs, b: Runs) -> None:
     assert intersect(a, a) == a
     assert measure(common) <= min(measure(a), measure(b))
     assert list(common) == sorted(common)
+    assert all(low < high for low, high in common)  # runs that only touch have nothing in common
 
 
 @given(some_runs())

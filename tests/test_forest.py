@@ -87,10 +87,15 @@ def test_shares_equal_enumeration_of_all_latents(cube: Cube, seed: int) -> None:
     tree = forest.model.estimators_[0].tree_
     latents, _ = every_latent(cube)
     says = tree.value[tree.apply(forest.encoding.apply(cube.vectors(latents))), 0, 0]
-    variance, parts = brute_force_shares(cube, says)
-    _, our_variance, ours = anova.shares(forest.encoding.boxes(tree), 2)
-    assert our_variance == pytest.approx(variance, abs=1e-12)
-    np.testing.assert_allclose(ours, parts, atol=1e-12)
+    expected = brute_force_shares(cube, says, 3)
+    _, variance, parts = anova.shares(forest.encoding.boxes(tree), 2)
+    assert variance == pytest.approx(expected[()], abs=1e-12)
+    found = forest.shares(3)
+    if not found.flat:
+        for effect, share in zip(found.effects, found.shares[0], strict=True):
+            assert share * variance == pytest.approx(expected[effect], abs=1e-12)
+            if len(effect) < 3:
+                assert parts[effect[0], effect[-1]] == pytest.approx(expected[effect], abs=1e-12)
 
 
 def test_sweep_and_cells_give_the_same_variance() -> None:

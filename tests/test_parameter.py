@@ -87,6 +87,8 @@ def test_choices_that_look_alike_stay_apart() -> None:
     alike = Parameter("p", "categorical", choices=(1, True, "1", "True", None, "None", 2.0))
     codes = alike.encode(alike.choices)
     assert len(set(codes.tolist())) == 7
+    assert alike.decode(alike.encode([np.True_, np.int64(1), np.str_("1")])) == [True, 1, "1"]
+    assert alike.encode([np.True_]) == codes[1]
     assert [(type(v), v) for v in alike.decode(codes)] == [(type(v), v) for v in alike.choices]
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from hyperlens import __version__
-from hyperlens.errors import HyperlensError
+from hyperlens.errors import HyperlensError, SourceError
 
 if TYPE_CHECKING:
     from hyperlens.history import History
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="hyperlens",
     help="Explain a hyperparameter tuning run: what mattered, how, and how surely.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -73,11 +74,15 @@ Interval = Annotated[
 
 @app.callback(invoke_without_command=True)
 def version_or_help(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
         typer.echo(__version__)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 @app.command()
@@ -94,9 +99,12 @@ def explain(
 ) -> None:
     """Explain a whole run: a summary here, and a report with --html."""
     from hyperlens import terminal
-    from hyperlens.reports import page, write
+    from hyperlens.reports import check, page, write
     from hyperlens.reports.analysis import analyse
 
+    for path in filter(None, (html, json)):
+        _spare(source, path)
+        check(path)
     history = _read(source, study, space, cost, maximize)
     with terminal.progress() as step:
         analysis = analyse(
@@ -108,9 +116,10 @@ def explain(
         )
     terminal.show_analysis(analysis)
     if html:
-        typer.echo(f"Report: {write(html, page(analysis))}")
+        typer.echo(f"Report: {terminal.printable(write(html, page(analysis)))}")
     if json:
-        typer.echo(f"Records: {write(json, analysis.to_json() + chr(10))}")
+        written = write(json, analysis.to_json() + "\n")
+        typer.echo(f"Records: {terminal.printable(written)}")
 
 
 @app.command()
@@ -120,25 +129,57 @@ def importance(
     space: SpaceFile = None,
     cost: Cost = None,
     maximize: Maximize = False,
-    order: Annotated[int, typer.Option(min=1, max=2, help="1: parameters, 2: pairs too.")] = 2,
+    order: Annotated[
+        int, typer.Option(min=1, max=3, help="1: parameters, 2: pairs too, 3: triples too.")
+    ] = 2,
+    cap: Annotated[
+        str | None,
+        typer.Option(help="Good region only: a cost, 'default' or 'quantile=0.25'."),
+    ] = None,
+    budget: Annotated[float | None, typer.Option(help="Only trials of this budget.")] = None,
+    surrogate: Annotated[
+        Surrogate | None, typer.Option(help="Who leads; by default who cross-validates better.")
+    ] = None,
+    subspace: Annotated[
+        str | None,
+        typer.Option(help="Write the important subspace (ConfigSpace JSON or YAML) to this file."),
+    ] = None,
+    coverage: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Share that the subspace must cover.")
+    ] = 0.9,
     interval: Interval = 0.9,
     trees: Annotated[int, typer.Option(min=2, help="Trees of the forest.")] = 64,
     seed: Seed = 0,
     shown: Shown = Format.table,
 ) -> None:
     """Which parameters and pairs the variance of the cost comes from (functional ANOVA)."""
+    from hyperlens import terminal
     from hyperlens.explain.fanova import importance as compute
+    from hyperlens.reports import check, write
 
+    if subspace:
+        _spare(source, subspace)
+        check(subspace)
     history = _read(source, study, space, cost, maximize)
+    objective = _objective(history, cost)
     record = compute(
         history,
         order,
         interval=interval or None,
+        surrogate=None if surrogate is None else surrogate.value,
+        cap=cap,
         trees=trees,
         seed=seed,
-        objective=_objective(history, cost),
+        objective=objective,
+        budget=budget,
     )
-    _print(record, shown)
+    _print(record, shown, history.warnings(objective))
+    if subspace:
+        chosen = record.subspace(coverage)
+        yaml = subspace.lower().endswith((".yaml", ".yml"))
+        path = write(subspace, chosen.space.to_yaml() if yaml else chosen.space.to_json())
+        kept = terminal.printable(", ".join(chosen.keep))
+        typer.echo(f"Subspace of {kept}: {terminal.printable(path)}", err=True)
 
 
 @app.command()
@@ -164,6 +205,7 @@ def effect(
     from hyperlens.explain.effects import effect as compute
 
     history = _read(source, study, space, cost, maximize)
+    objective = _objective(history, cost)
     record = compute(
         history,
         parameters,
@@ -172,9 +214,9 @@ def effect(
         level=level,
         grid=grid,
         seed=seed,
-        objective=_objective(history, cost),
+        objective=objective,
     )
-    _print(record, shown)
+    _print(record, shown, history.warnings(objective))
 
 
 def _read(
@@ -189,7 +231,14 @@ def _objective(history: History, cost: str | None) -> str | None:
     return cost if cost in {o.name for o in history.objectives} else None
 
 
-def _print(record: Record, shown: Format) -> None:
+def _spare(source: str, path: str) -> None:
+    """Never write over the run that is read."""
+    run = Path(source.split(":///")[-1])
+    if run.exists() and Path(path).exists() and run.samefile(path):
+        raise SourceError(f"'{path}' is the run itself; choose another file to write to.")
+
+
+def _print(record: Record, shown: Format, warnings: list[str]) -> None:
     from hyperlens import terminal
 
     if shown is Format.json:
@@ -197,23 +246,29 @@ def _print(record: Record, shown: Format) -> None:
     elif shown is Format.csv:
         typer.echo(terminal.csv(record), nl=False)
     else:
-        terminal.show(record)
+        terminal.show(record, warnings)
 
 
-def main() -> Any:
+def main() -> NoReturn:
     """Run the command line; an error is one sentence on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without Unicode shows what it can
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return app()
+        sys.exit(app(standalone_mode=False))
     except HyperlensError as problem:
         _complain(str(problem))
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         _complain("Stopped.")
         sys.exit(130)
     except Exception as problem:
+        if hasattr(problem, "format_message"):  # Typer's, or in its older versions Click's
+            _complain(_usage(problem))
+            sys.exit(2)
         if os.environ.get("HYPERLENS_DEBUG"):
             raise
         _complain(
@@ -221,6 +276,12 @@ def main() -> Any:
             "set HYPERLENS_DEBUG=1 to see where, and please report it."
         )
         sys.exit(1)
+
+
+def _usage(problem: Any) -> str:
+    """A wrong call in one sentence."""
+    command = problem.ctx.command_path if getattr(problem, "ctx", None) else "hyperlens"
+    return f"{problem.format_message().rstrip('.')}; see '{command} --help'."
 
 
 def _complain(sentence: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.cube import FloatArray, IntArray
+from hyperlens.cube import BoolArray, FloatArray, IntArray
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.space import Space
 
@@ -56,6 +56,14 @@ class Data:
     X: FloatArray
     y: FloatArray
     rows: IntArray
+
+    @property
+    def unvaried(self) -> BoolArray:
+        """Which columns hold fewer than two different values."""
+        absent = np.isnan(self.X)
+        lowest = np.where(absent, np.inf, self.X).min(axis=0)
+        highest = np.where(absent, -np.inf, self.X).max(axis=0)
+        return np.asarray(lowest >= highest)
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,11 @@ class History:
         chosen = self.objective(objective)
         k = self.objectives.index(chosen)
         found = list(self.notes) + list(self.space.inferred)
+        if name_others := [o.name for o in self.objectives if objective is None and o != chosen]:
+            found.append(
+                f"This run has {len(self.objectives)} objectives; shown is '{chosen.name}', choose "
+                f"{listed(name_others)} with --objective NAME (objective= in Python)."
+            )
         for state in (State.FAILED, State.PRUNED, State.RUNNING):
             if n := self.count(state):
                 found.append(f"{n} of {len(self.trials)} trials {_WAS[state]} left out.")

@@ -19,23 +19,34 @@ if TYPE_CHECKING:
 class Record:
     """Base of all results. Subclasses are frozen dataclasses of names, numbers and arrays."""
 
+    def __post_init__(self) -> None:
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
     @property
     def frame(self) -> pd.DataFrame:
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and texts; what is not finite becomes None."""
-        fields = {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
-        return {"record": type(self).__name__, **fields}
+        names = [f.name for f in dataclasses.fields(self) if not f.name.startswith("_")]
+        return {"record": type(self).__name__} | {n: plain(getattr(self, n)) for n in names}
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        return as_json(self.to_dict())
 
     def plot(self) -> Figure:
         """The record as a Plotly figure."""
         from hyperlens.plots import draw  # drawing lies above computing; this is its one door
 
         return draw(self)
+
+
+def as_json(value: Any) -> str:
+    """JSON in ASCII alone: no name in it can steer a terminal, and none cannot be written."""
+    return json.dumps(value, indent=1, allow_nan=False)
 
 
 def plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,19 +86,30 @@ class Space:
             )
         return space
 
+    def to_json(self) -> str:
+        """ConfigSpace's own JSON."""
+        text = StringIO()
+        self.configspace.to_json(text)
+        return text.getvalue()
+
+    def to_yaml(self) -> str:
+        """ConfigSpace's own YAML."""
+        import yaml
+
+        # ConfigSpace's to_yaml writes tuples that its from_yaml refuses
+        text: str = yaml.safe_dump(json.loads(self.to_json()), sort_keys=False)
+        return text
+
     def save(self, path: str | Path) -> None:
         """Write ConfigSpace's own JSON, or YAML by the file's ending."""
-        path = Path(path)
-        if path.suffix.lower() in (".yaml", ".yml"):
-            import yaml
+        yaml = Path(path).suffix.lower() in (".yaml", ".yml")
+        Path(path).write_text(self.to_yaml() if yaml else self.to_json(), encoding="utf-8")
 
-            # ConfigSpace's to_yaml writes tuples that its from_yaml refuses
-            path.write_text(yaml.safe_dump(json.loads(self.to_json())), encoding="utf-8")
-        else:
-            self.configspace.to_json(path)
-
-    def to_json(self) -> str:
-        return json.dumps(self.configspace.to_serialized_dict(), sort_keys=True, default=str)
+    def restricted(self, keep: Sequence[str], fixed: Mapping[str, Any]) -> Space:
+        """The space of the kept parameters, all others constant at their fixed values."""
+        kept = [self[name] for name in keep]
+        clauses = {name: self.clauses[name] for name in keep if name in self.clauses}
+        return Space.of(kept, clauses, {**self.constants, **fixed}, self.inferred)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,24 +18,41 @@ from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.record import Record
 from hyperlens.reports.analysis import Analysis, Unavailable
+from hyperlens.reports.sentences import rank
 from hyperlens.surrogates.quality import Quality
 
 MOST_ROWS = 15  # of importance in the summary
+MOST_LISTED = 100  # of importance on its own
+MOST_VALUES = 20  # of the best configuration
+CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
 COLOURS = {"trust": "green", "caution": "yellow", "do not trust": "red"}
 
 
 def printable(text: object) -> str:
     """One line without control characters: what a file says must not steer the terminal."""
     clean = (" " if c in "\n\r\t" else c for c in str(text))
-    return "".join(c for c in clean if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    return "".join(c for c in clean if unicodedata.category(c) not in CONTROL)
+
+
+def escaped(value: Any) -> Any:
+    """A text whose control characters are written out (\\x1b); several names joined by ':'."""
+    if isinstance(value, tuple):
+        return escaped(":".join(map(str, value)))
+    if not isinstance(value, str):
+        return value
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in CONTROL else c
+        for c in value
+    )
 
 
 def csv(record: Record) -> str:
-    """The record's frame as CSV; several parameters of one effect joined by ':'."""
+    """The record's frame as CSV, its texts escaped."""
     frame = record.frame
     for column in frame.columns:
-        if any(isinstance(value, tuple) for value in frame[column]):
-            frame[column] = [":".join(map(str, value)) for value in frame[column]]
+        if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
+            frame[column] = [escaped(value) for value in frame[column]]
+    frame.columns = [escaped(column) for column in frame.columns]
     text: str = frame.to_csv(index=False)
     return text
 
@@ -57,15 +74,17 @@ def progress() -> Iterator[Callable[[str, float], None]]:
         yield lambda what, done: bar.update(task, description=printable(what), completed=done)
 
 
-def show(record: Record) -> None:
-    """Print one record."""
+def show(record: Record, warnings: Sequence[str] = ()) -> None:
+    """Print one record, and what is to be known of the run it is from."""
     console = Console()
     if isinstance(record, Importance):
-        console.print(_importance(record, len(record.parameters)))
+        trials = "1 trial" if record.trials == 1 else f"{record.trials} trials"
+        console.print(Text(f"Importance for {printable(record.objective)}, from {trials}"))
+        console.print(_importance(record, MOST_LISTED))
         _rest(console, record)
     elif isinstance(record, Effect):
         console.print(_effect(record))
-    _sentences(console, _quality_of(record), getattr(record, "notes", ()))
+    _sentences(console, _quality_of(record), (*warnings, *getattr(record, "notes", ())))
 
 
 def show_analysis(analysis: Analysis) -> None:
@@ -81,12 +100,14 @@ def show_analysis(analysis: Analysis) -> None:
     direction = "maximised" if seen.maximize else "minimised"
     facts.add_row("objective", Text(f"{printable(seen.objective)} ({direction})"))
     facts.add_row("best", f"{_number(seen.best)} in trial {seen.best_trial}")
-    values = ", ".join(f"{k} = {_value(v)}" for k, v in seen.best_values.items())
-    facts.add_row("", Text(printable(values)))
+    values = [f"{k} = {_value(v)}" for k, v in seen.best_values.items()]
+    if len(values) > MOST_VALUES:
+        values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
+    facts.add_row("", Text(printable(", ".join(values))))
     for quality in analysis.qualities:
         verdict = Text(quality.verdict, style=COLOURS[quality.verdict])
         numbers = (
-            f" (R2 {_number(quality.r2)}, rank correlation {_number(quality.rank_correlation)}, "
+            f" (R2 {_digits(quality.r2)}, rank correlation {_digits(quality.rank_correlation)}, "
             f"95 % band covers {_percent(quality.coverage)})"
         )
         facts.add_row(quality.surrogate, verdict + Text(numbers))
@@ -99,21 +120,28 @@ def show_analysis(analysis: Analysis) -> None:
         console.print(_importance(analysis.importance, MOST_ROWS))
         _rest(console, analysis.importance)
         notes = analysis.importance.notes
-    _sentences(console, None, (*seen.notes, *notes, *analysis.warnings))
+    doubts = [q.sentence for q in analysis.qualities if q.verdict != "trust"]
+    _sentences(console, None, (*seen.notes, *notes, *analysis.warnings, *doubts))
 
 
 def _importance(record: Importance, most: int) -> Table:
     table = Table(title=None, box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("importance", overflow="fold")
-    for name in ("share", "spread over trees"):
-        table.add_column(name, justify="right")
+    table.add_column("share", justify="right")
+    table.add_column(f"± over {record.spread_of}", justify="right")
     if record.interval is not None:
         table.add_column(f"{record.interval:.0%} interval", justify="right")
+        table.add_column("rank", justify="right")
+    if record.witness_name is not None:
+        table.add_column(record.witness_name, justify="right")
     for k, effect in enumerate(record.parameters[:most]):
         row: list[Any] = [Text(printable(" × ".join(effect)))]
         row += [_percent(record.share[k]), _percent(record.std[k])]
         if record.interval is not None:
             row.append(f"{_percent(record.low[k])} to {_percent(record.high[k])}")
+            row.append(rank(record.rank_low[k], record.rank_high[k]))
+        if record.witness_name is not None:
+            row.append(_percent(record.witness[k]))
         table.add_row(*row)
     if len(record.parameters) > most:
         table.add_row(f"and {len(record.parameters) - most} more")
@@ -121,7 +149,8 @@ def _importance(record: Importance, most: int) -> Table:
 
 
 def _rest(console: Console, record: Importance) -> None:
-    if not math.isnan(record.rest):
+    parameters = sum(len(effect) == 1 for effect in record.parameters)
+    if parameters > record.order and not math.isnan(record.rest):
         console.print(f"{_percent(record.rest)} is left for interactions of higher order.")
 
 
@@ -153,6 +182,10 @@ def _sentences(console: Console, quality: Quality | None, notes: tuple[str, ...]
 
 def _number(x: float) -> str:
     return "unknown" if math.isnan(x) else f"{x:.4g}"
+
+
+def _digits(x: float) -> str:
+    return "unknown" if math.isnan(x) else f"{round(x, 2) + 0.0:.2f}"  # never -0.00
 
 
 def _percent(x: float) -> str:

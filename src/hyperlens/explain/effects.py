@@ -11,9 +11,10 @@ import numpy as np
 from scipy.stats import norm as normal
 from scipy.stats import qmc
 
-from hyperlens.cube import FloatArray
-from hyperlens.errors import AnalysisError
-from hyperlens.explain.fitting import Fitted, SurrogateName, fit
+from hyperlens.cube import BoolArray, FloatArray
+from hyperlens.errors import AnalysisError, listed
+from hyperlens.explain.fitting import Fitted, SurrogateName, fit, one_thread
+from hyperlens.explain.training import Cap, Training
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.averages import Marginal
@@ -81,6 +82,9 @@ def effect(
     grid: int = 20,
     seed: int = 0,
     objective: str | None = None,
+    budget: float | None = None,
+    cap: Cap | None = None,
+    trees: int = 64,
 ) -> Effect:
     """Partial dependence on one or two parameters, exact over the rest of the space.
 
@@ -94,16 +98,25 @@ def effect(
         raise AnalysisError(f"A band of {level} is not a level; choose one between 0 and 1.")
     if band not in ("pointwise", "joint"):
         raise AnalysisError(f"There is no band '{band}'; choose 'pointwise' or 'joint'.")
-    fitted = fit(history, surrogate, seed, objective)
+    if grid < 2:
+        raise AnalysisError(f"A grid of {grid} points shows no effect; use 2 or more.")
+    fitted = fit(
+        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    )
     axes = [history.space.grid(name, grid) for name in names]
     points = np.array(list(product(*(codes for codes, _ in axes))))
     average = _average(fitted, columns, points, seed)
+    if np.isnan(average.mean).all():
+        raise AnalysisError(
+            f"{listed(names)} are never active together, so they have no common effect; name one "
+            "of them."
+        )
     std = np.sqrt(average.pointwise if band == "pointwise" else average.joint)
     reach = float(normal.ppf((1 + level) / 2)) * std
     chosen = history.objective(objective)
     mean = -average.mean if chosen.maximize else average.mean
-    data = history.data(objective)
-    active = ~np.isnan(data.X[:, list(columns)]).any(axis=1)
+    data = fitted.training
+    active = np.asarray(~np.isnan(data.X[:, list(columns)]).any(axis=1))
     trials = [history.trials[i] for i in data.rows[active]]
     best = history.incumbent(objective).values
     return Effect(
@@ -126,7 +139,7 @@ def effect(
         observed_cost=-data.y[active] if chosen.maximize else data.y[active],
         incumbent=tuple(best[n] for n in names) if all(n in best for n in names) else None,
         quality=fitted.quality,
-        notes=fitted.notes + _notes(history, names, int(active.sum()), len(data.y)),
+        notes=fitted.notes + _notes(history, names, data, active),
     )
 
 
@@ -135,7 +148,8 @@ def _average(fitted: Fitted, columns: tuple[int, ...], points: FloatArray, seed:
     model = fitted.model
     if not isinstance(model, Forest):
         try:
-            return model.partial_dependence(columns, points)
+            with one_thread():
+                return model.partial_dependence(columns, points)
         except ValueError as problem:
             raise AnalysisError(f"{problem}; use the forest for this effect.") from problem
     trees = model.marginals(columns, points)
@@ -157,12 +171,18 @@ def _pointwise(
     return variance
 
 
-def _notes(history: History, names: tuple[str, ...], active: int, trials: int) -> tuple[str, ...]:
-    notes = []
+def _notes(
+    history: History, names: tuple[str, ...], data: Training, active: BoolArray
+) -> tuple[str, ...]:
+    notes = [
+        f"'{name}' has one value in all analysed trials, so nothing is known of its other values."
+        for name in names
+        if data.unvaried[history.space.column(name)]
+    ]
     conditional = [name for name in names if name in history.space.conditions]
     for name in conditional:
         notes.append(
             f"'{name}' is active only when {history.space.conditions[name]}; this is its effect there, "
-            f"seen in {active} of {trials} trials."
+            f"seen in {int(active.sum())} of {len(active)} trials."
         )
     return tuple(notes)

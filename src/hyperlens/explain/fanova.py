@@ -1,67 +1,127 @@
-"""Functional ANOVA: which parameters and interactions the variance of the cost comes from."""
+"""Functional ANOVA: which parameters and interactions the variance of the cost comes from (P4)."""
 
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import t as student
 
 from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError, listed
-from hyperlens.explain.fitting import fit
-from hyperlens.history import Data, History
+from hyperlens.explain.effects import Effect, effect
+from hyperlens.explain.fitting import NAMES, Fitted, SurrogateName, fit, leader
+from hyperlens.explain.shares import Shares, forest_shares, gp_shares, ranks
+from hyperlens.explain.subspace import Subspace, important_subspace
+from hyperlens.explain.training import Cap
+from hyperlens.history import History
 from hyperlens.record import Record
-from hyperlens.surrogates.forest import Forest, TreeShares
-from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.forest import Forest
+from hyperlens.surrogates.quality import FAIR_R2, Quality
 
 if TYPE_CHECKING:
     import pandas as pd
 
-HALVES = 32  # random halves of the data that an interval is computed from
-HALF_TREES = 16  # trees in the forest of each half
+MOST_TRIPLE_PARAMETERS = 30
+WORTH_SAYING = 0.02  # a disagreement of witnesses below this share is not mentioned
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an importance was computed from, so that it can answer more."""
+
+    history: History
+    objective: str | None
+    budget: float | None
+    cap: Cap | None
 
 
 @dataclass(frozen=True)
 class Importance(Record):
-    """Shares of the forest's variance, one per effect, largest first.
+    """Shares of the surrogate's variance, one per effect, largest first.
 
-    `std` is the spread over trees. `low` and `high` bound the share at level `interval` as the data
-    would vary if the run were repeated; nan when `interval` is None. `rest` is what is left for
-    interactions of higher order.
+    `surrogate` leads because it cross-validates better; `witness` holds the shares of the other one.
+    `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
+    bound the share at level `interval` as the data would vary if the run were repeated, `rank_low` and
+    `rank_high` its rank; nan when `interval` is None. `rest` is what is left for higher orders.
     """
 
     objective: str
+    surrogate: SurrogateName
     parameters: tuple[tuple[str, ...], ...]
     share: FloatArray
     std: FloatArray
     low: FloatArray
     high: FloatArray
+    rank_low: FloatArray
+    rank_high: FloatArray
+    witness: FloatArray
+    witness_low: FloatArray
+    witness_high: FloatArray
     rest: float
     interval: float | None
     order: int
     trees: int
     trials: int
     seed: int
+    cap: float | None
     quality: Quality
+    witness_quality: Quality | None
     notes: tuple[str, ...]
+    _asked: Asked | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def spread_of(self) -> str:
+        """What `std` is the spread over."""
+        return "trees" if self.surrogate == "forest" else "parts of the data"
+
+    @property
+    def witness_name(self) -> str | None:
+        """The surrogate that does not lead, in words."""
+        return None if self.witness_quality is None else self.witness_quality.surrogate
+
+    @property
+    def total(self) -> float:
+        """What all listed effects explain together."""
+        return float(self.share.sum())
 
     @property
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "parameters": list(self.parameters),
-                "share": self.share,
-                "std": self.std,
-                "low": self.low,
-                "high": self.high,
-            }
+        numbers = ("share", "std", "low", "high", "rank_low", "rank_high", "witness")
+        columns = {name: getattr(self, name) for name in numbers}
+        return pd.DataFrame({"parameters": list(self.parameters)} | columns)
+
+    def marginal(self, *parameters: str, grid: int = 20) -> Effect:
+        """Cost as a function of one or two parameters with its spread over trees (P4 figures 1 to 5)."""
+        asked = self._source()
+        return effect(
+            asked.history,
+            parameters,
+            surrogate="forest",
+            band="joint",
+            level=math.erf(math.sqrt(0.5)),  # mean plus and minus one standard deviation
+            grid=grid,
+            seed=self.seed,
+            objective=asked.objective,
+            budget=asked.budget,
+            cap=asked.cap,
+            trees=self.trees,
         )
+
+    def subspace(self, coverage: float = 0.9) -> Subspace:
+        """The fewest parameters whose effects cover this part of the variance (P4 section 4.4)."""
+        asked = self._source()
+        shares = dict(zip(self.parameters, self.share, strict=True))
+        return important_subspace(asked.history, shares, coverage, asked.objective)
+
+    def _source(self) -> Asked:
+        if self._asked is None:
+            raise AnalysisError("This record is apart from its run; compute the importance again.")
+        return self._asked
 
 
 def importance(
@@ -69,116 +129,158 @@ def importance(
     order: int = 2,
     *,
     interval: float | None = 0.9,
+    surrogate: SurrogateName | None = None,
+    cap: Cap | None = None,
     trees: int = 64,
     seed: int = 0,
     objective: str | None = None,
+    budget: float | None = None,
 ) -> Importance:
-    """Shares of variance of every parameter and every pair (order 2), by P4 on a random forest.
+    """Shares of variance of every parameter and every interaction up to `order`.
+
+    Two witnesses are heard, a random forest and a Gaussian process, both exactly; the one that
+    cross-validates better leads unless `surrogate` names one. `interval=None` skips all that needs
+    more than one fit: the forest alone, without intervals. `cap` asks for importance in the good
+    region: costs worse than a cost, than the `"default"` configuration's or than `"quantile=0.25"`
+    count as equal (P4 section 3.3).
 
     The average over the space is uniform on the search's own scale: a log parameter by its logarithm.
     """
-    if order not in (1, 2):
-        raise AnalysisError(f"Interactions of order {order} are not computed; choose 1 or 2.")
+    _check(history, order, interval)
+    options = {"seed": seed, "objective": objective, "budget": budget, "cap": cap, "trees": trees}
+    forest = fit(history, "forest", **options)  # type: ignore[arg-type]  # one type per option
+    found = {"forest": _shares(forest, order, interval, seed)}
+    leading = forest
+    notes: tuple[str, ...] = ()
+    gp: Fitted | None = None
+    if surrogate == "gp" or (interval is not None and surrogate is None):
+        try:
+            gp = fit(history, "gp", **options)  # type: ignore[arg-type]
+            found["gp"] = _shares(gp, order, interval, seed)
+            leading = gp if surrogate == "gp" else leader(gp, forest)
+        except (AnalysisError, ValueError) as problem:
+            if surrogate == "gp":
+                raise AnalysisError(str(problem)) from problem
+            notes = (f"The Gaussian process was not heard as a witness: {problem}",)
+    led = found[leading.name]
+    other_fit = None if gp is None else (forest if leading is gp else gp)
+    other = None if other_fit is None else found[other_fit.name]
+    names = history.space.names
+    ranked = np.argsort(-np.nan_to_num(led.share), kind="stable")
+    effects = tuple(tuple(names[j] for j in led.effects[k]) for k in ranked)
+    rank_low, rank_high = ranks(led.draws, interval or 0.9)
+    witness = _aligned(led, other)
+    return Importance(
+        objective=history.objective(objective).name,
+        surrogate=leading.name,
+        parameters=effects,
+        share=led.share[ranked],
+        std=led.std[ranked],
+        low=led.low[ranked],
+        high=led.high[ranked],
+        rank_low=rank_low[ranked],
+        rank_high=rank_high[ranked],
+        witness=witness[0][ranked],
+        witness_low=witness[1][ranked],
+        witness_high=witness[2][ranked],
+        rest=max(0.0, 1.0 - float(led.share.sum())) if len(led.share) else math.nan,
+        interval=interval,
+        order=order,
+        trees=trees,
+        trials=len(leading.training.y),
+        seed=seed,
+        cap=leading.training.cap,
+        quality=leading.quality,
+        witness_quality=None if other_fit is None else other_fit.quality,
+        notes=(
+            *leading.notes,
+            *_notes(history, leading, led),
+            *_disagreements(names, leading, led, other_fit, witness),
+            *notes,
+        ),
+        _asked=Asked(history, objective, budget, cap),
+    )
+
+
+def _check(history: History, order: int, interval: float | None) -> None:
+    if order not in (1, 2, 3):
+        raise AnalysisError(f"Interactions of order {order} are not computed; choose 1, 2 or 3.")
+    if order == 3 and len(history.space) > MOST_TRIPLE_PARAMETERS:
+        raise AnalysisError(
+            f"Triples of {len(history.space)} parameters are too many to compute; choose order 2."
+        )
     if interval is not None and not 0 < interval < 1:
         raise AnalysisError(
             f"An interval of {interval} is not a level; choose one between 0 and 1."
         )
-    data = history.data(objective)
-    names = history.space.names
-    fitted = fit(history, "forest", seed, objective, trees)
-    forest = fitted.model
-    assert isinstance(forest, Forest)
-    found = forest.shares(order)
-    effects = tuple(tuple(names[j] for j in effect) for effect in found.effects)
-    unknown = np.full(len(effects), np.nan)
-    share, std, low, high, rest = unknown, unknown, unknown, unknown, math.nan
-    if len(found.shares):
-        share, std = found.shares.mean(axis=0), found.shares.std(axis=0)
-        rest = max(0.0, 1.0 - float(share.sum()))
-        if interval is not None:
-            low, high = bounds(share, *over_halves(forest, order, seed), interval)
-    ranked = np.argsort(-np.nan_to_num(share), kind="stable")
-    return Importance(
-        objective=history.objective(objective).name,
-        parameters=tuple(effects[k] for k in ranked),
-        share=share[ranked],
-        std=std[ranked],
-        low=low[ranked],
-        high=high[ranked],
-        rest=rest,
-        interval=interval,
-        order=order,
-        trees=trees,
-        trials=len(data.y),
-        seed=seed,
-        quality=fitted.quality,
-        notes=_notes(history, data, found),
-    )
 
 
-def over_halves(forest: Forest, order: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Mean share over random halves of the data, and the spread shares have over redrawn data.
-
-    The variance over random halves of the data is that over whole data sets (delete-half jackknife).
-    Each half's forest is small, so part of what is seen is noise of its trees, W / trees. Half of that
-    is taken off: taking off all of it left intervals too narrow on small noisy runs, see
-    docs/results/interval_coverage.md.
-    """
-    rng = np.random.default_rng(seed)
-    n = len(forest.y)
-    halves = [rng.permutation(n)[: (n + 1) // 2] for _ in range(HALVES)]
-
-    def one(k: int) -> FloatArray:
-        small = Forest(forest.cube, HALF_TREES, seed + k + 1, threads=1)
-        return small.fit(forest.X[halves[k]], forest.y[halves[k]]).shares(order).shares
-
-    with ThreadPoolExecutor(forest.threads) as pool:
-        found = [shares for shares in pool.map(one, range(HALVES)) if len(shares) > 1]
-    if len(found) < 2:
-        unknown = np.full(forest.shares(order).shares.shape[1], np.nan)
-        return unknown, unknown
-    means = np.array([shares.mean(axis=0) for shares in found])
-    between = means.var(axis=0, ddof=1)
-    within = np.mean([shares.var(axis=0, ddof=1) for shares in found], axis=0)
-    spread = np.sqrt(np.maximum(between - within / (2 * HALF_TREES), between / 4))
-    return means.mean(axis=0), spread
+def _shares(fitted: Fitted, order: int, interval: float | None, seed: int) -> Shares:
+    if isinstance(fitted.model, Forest):
+        return forest_shares(fitted.model, order, interval, seed)
+    return gp_shares(fitted.model, order, interval, seed)
 
 
-def bounds(
-    share: FloatArray, halves: FloatArray, spread: FloatArray, level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Interval of each share: symmetric in its square root, where spreads are about even, and drawn
-    out to where the share is heading as data grow.
+def _aligned(led: Shares, other: Shares | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Share, low and high of the other witness in the order of the leader's effects."""
+    if other is None:
+        unknown = np.full(len(led.effects), np.nan)
+        return unknown, unknown, unknown
+    at = {effect: k for k, effect in enumerate(other.effects)}
+    zeros = {effect for effect in led.effects if effect not in at}
 
-    A forest's error shrinks about as 1 / sqrt(n), so what it still lacks at n is 1 / (sqrt 2 - 1)
-    times what it gained from n / 2 to n.
-    """
-    heading = np.clip(share + (share - halves) / (math.sqrt(2.0) - 1.0), 0.0, 1.0)
-    quantile = float(student.ppf((1 + level) / 2, HALVES - 1))
-    reach = quantile * spread / (2 * np.sqrt(np.maximum(share, 1e-12)))
-    low = np.maximum(np.sqrt(np.minimum(share, heading)) - reach, 0.0) ** 2
-    high = np.minimum(np.sqrt(np.maximum(share, heading)) + reach, 1.0) ** 2
-    return low, high
+    def pick(numbers: FloatArray) -> FloatArray:
+        return np.array([0.0 if e in zeros else numbers[at[e]] for e in led.effects])
+
+    return pick(other.share), pick(other.low), pick(other.high)
 
 
-def _notes(history: History, data: Data, found: TreeShares) -> tuple[str, ...]:
+def _disagreements(
+    names: Sequence[str],
+    leading: Fitted,
+    led: Shares,
+    other: Fitted | None,
+    witness: tuple[FloatArray, FloatArray, FloatArray],
+) -> list[str]:
+    """Where the two witnesses differ beyond their intervals, in a sentence each."""
+    if other is None or not other.quality.r2 >= FAIR_R2:
+        return []
+    share, low, high = witness
+    sentences = []
+    for k, axes in enumerate(led.effects):
+        apart = low[k] > led.high[k] or high[k] < led.low[k]
+        if apart and abs(share[k] - led.share[k]) >= WORTH_SAYING:
+            sentences.append(
+                f"The {NAMES[leading.name]} gives {' × '.join(names[j] for j in axes)} "
+                f"{led.share[k]:.1%}, the {NAMES[other.name]} {share[k]:.1%}, beyond their intervals; "
+                f"the former cross-validates better (R2 {leading.quality.r2:.2f} against "
+                f"{other.quality.r2:.2f})."
+            )
+    return sentences
+
+
+def _notes(history: History, fitted: Fitted, found: Shares) -> list[str]:
     notes = []
-    if not len(found.shares):
-        notes.append(
-            f"All {len(data.y)} analysed costs lead to one prediction everywhere, so no share can be "
-            "known; more trials with different costs are needed."
+    X, y = fitted.training.X, fitted.training.y
+    known = not np.isnan(found.share).all()
+    if not known:
+        why = (
+            "there is only one trial"
+            if len(y) == 1
+            else "the surrogate predicts one cost everywhere"
         )
+        notes.append(f"No share can be known, for {why}; more trials with other costs are needed.")
     elif found.flat:
         notes.append(f"{found.flat} trees without any variance were left out.")
+    if known and len(y) < X.shape[1]:
+        notes.append(f"There are fewer trials ({len(y)}) than parameters ({X.shape[1]}).")
     same = [
-        name
-        for j, name in enumerate(history.space.names)
-        if len(np.unique(data.X[:, j][~np.isnan(data.X[:, j])])) < 2
+        n for n, stuck in zip(history.space.names, fitted.training.unvaried, strict=True) if stuck
     ]
-    if same and len(found.shares):
+    if same and known:
         notes.append(
             f"Never varied in these trials, so nothing can be known of its importance: {listed(same)}."
         )
     if history.space.configspace.forbidden_clauses:
         notes.append("Forbidden combinations count as part of the space here.")
-    return tuple(notes)
+    return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from hyperlens.cube import FloatArray, IntArray
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.training import Cap, Training, training
 from hyperlens.history import History
 from hyperlens.surrogates.quality import Quality, assess
 
@@ -30,43 +32,69 @@ class Fitted:
     name: SurrogateName
     model: GP | Forest
     quality: Quality
+    training: Training
     notes: tuple[str, ...]
 
 
 def fit(
     history: History,
     surrogate: SurrogateName = "gp",
+    *,
     seed: int = 0,
     objective: str | None = None,
     trees: int = 64,
+    budget: float | None = None,
+    cap: Cap | None = None,
 ) -> Fitted:
     """Fit and assess a surrogate; the same request is answered from memory."""
     if surrogate not in NAMES:
         raise AnalysisError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
-    key = ("fit", surrogate, seed, history.objective(objective).name, trees)
+    key = ("fit", surrogate, seed, history.objective(objective).name, trees, budget, cap)
     if key not in history.memory:
-        history.memory[key] = _fit(history, surrogate, seed, objective, trees)
+        if len(history.space) == 0:
+            raise AnalysisError(
+                "No parameter of this run varies, so there is nothing to explain; "
+                "give a space with at least one tunable parameter."
+            )
+        data = training(history, objective, budget, cap, seed)
+        history.memory[key] = (
+            _forest(history, data, seed, trees)
+            if surrogate == "forest"
+            else _gp(history, data, seed)
+        )
     found: Fitted = history.memory[key]
     return found
 
 
-def _fit(
-    history: History, surrogate: SurrogateName, seed: int, objective: str | None, trees: int
-) -> Fitted:
-    data = history.data(objective)
-    cube = history.space.cube
-    if cube.d == 0:
-        raise AnalysisError(
-            "No parameter of this run varies, so there is nothing to explain; "
-            "give a space with at least one tunable parameter."
-        )
-    if surrogate == "forest":
-        from hyperlens.surrogates.forest import Forest
+def one_thread() -> AbstractContextManager[object]:
+    """Linear algebra in one thread: the same bytes on any number of cores, and quicker when small."""
+    from threadpoolctl import threadpool_limits
 
-        forest = Forest(cube, trees, seed).fit(data.X, data.y)
-        return Fitted("forest", forest, assess(forest, data.X, data.y, NAMES["forest"]), ())
+    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    return limits
+
+
+def leader(first: Fitted, second: Fitted) -> Fitted:
+    """The one that cross-validates better; the first among equals."""
+
+    def r2(fitted: Fitted) -> float:
+        return -np.inf if np.isnan(fitted.quality.r2) else fitted.quality.r2
+
+    return second if r2(second) > r2(first) else first
+
+
+def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:
+    from hyperlens.surrogates.forest import Forest
+
+    forest = Forest(history.space.cube, trees, seed).fit(data.X, data.y)
+    quality = assess(forest, data.X, data.y, NAMES["forest"])
+    return Fitted("forest", forest, quality, data, data.notes)
+
+
+def _gp(history: History, data: Training, seed: int) -> Fitted:
     from hyperlens.surrogates.gp import GP
 
+    cube = history.space.cube
     if cube.d > MOST_GP_PARAMETERS:
         raise AnalysisError(
             f"A Gaussian process does not learn {cube.d} parameters from {len(data.y)} trials; "
@@ -75,10 +103,12 @@ def _fit(
     rows, notes = _thinned(data.y, seed)
     X, y = data.X[rows], data.y[rows]
     try:
-        gp = GP(cube, seed=seed).fit(X, y)
+        with one_thread():
+            gp = GP(cube, seed=seed).fit(X, y)
+            quality = assess(gp, X, y, NAMES["gp"])
     except ValueError as problem:
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
-    return Fitted("gp", gp, assess(gp, X, y, NAMES["gp"]), notes)
+    return Fitted("gp", gp, quality, data, data.notes + notes)
 
 
 def _thinned(y: FloatArray, seed: int) -> tuple[IntArray, tuple[str, ...]]:

@@ -50,6 +50,7 @@ def read(
     if _is(source, "pandas", "DataFrame"):
         from hyperlens.importers import table
 
+        _no_study(study, "A DataFrame")
         return table.from_frame(source, space, objective, maximize)
     raise SourceError(
         f"A {type(source).__name__} cannot be read as a run; give an Optuna Study, a DataFrame, "
@@ -77,6 +78,7 @@ def _read_file(
     if name.endswith(_TABLES) or start.startswith(b"PAR1"):
         from hyperlens.importers import table
 
+        _no_study(study, f"The table '{path}'")
         return table.from_file(path, space, objective, maximize)
     if not start:
         raise SourceError(f"The file '{path}' is empty; {_REMEDY}.")
@@ -102,6 +104,11 @@ def _start(path: Path) -> bytes:
         raise SourceError(
             f"The file '{path}' cannot be opened ({reason}); check the path and your rights."
         ) from problem
+
+
+def _no_study(study: str | None, what: str) -> None:
+    if study is not None:
+        raise SourceError(f"{what} holds one run and no studies by name; leave out the study.")
 
 
 def _check_address(address: str) -> None:

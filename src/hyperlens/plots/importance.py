@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from plotly.graph_objects import Bar, Figure
 
 from hyperlens.explain.fanova import Importance
@@ -49,7 +50,8 @@ def _tick(parameters: tuple[str, ...]) -> str:
 
 def _bars(record: Importance, rows: list[int], names: list[str], title: str, colour: str) -> Bar:
     share = record.share[rows]
-    hover = "<b>%{y}</b><br>share %{x:.1%}<br>spread over trees ± %{customdata[0]:.1%}"
+    hover = "<b>%{y}</b><br>share %{x:.1%}<br>spread over "
+    hover += record.spread_of + " ± %{customdata[0]:.1%}"
     whiskers = None
     if record.interval is not None:
         hover += (
@@ -80,6 +82,6 @@ def _hidden(record: Importance) -> str:
     left = len(record.parameters) - MOST
     if left <= 0:
         return ""
-    total = float(record.share[MOST:].sum())
+    total = float(np.nansum(record.share[MOST:]))
     note = f"not shown: {left} smaller effect{'s' * (left > 1)}, {total:.1%}"
     return f"<br><span style='font-size:11px'>{note}</span>"

@@ -5,7 +5,6 @@ The command line, the JSON file and the HTML file all show this one record.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,10 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects import Effect, effect
 from hyperlens.explain.fanova import Importance, importance
-from hyperlens.explain.fitting import Fitted, SurrogateName, fit
+from hyperlens.explain.fitting import Fitted, SurrogateName, fit, leader
 from hyperlens.explain.overview import Overview, overview
 from hyperlens.history import History
-from hyperlens.record import Record, plain
+from hyperlens.record import Record, as_json, plain
 from hyperlens.surrogates.quality import Quality
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Analysis:
         }
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        return as_json(self.to_dict())
 
 
 def analyse(
@@ -88,29 +87,30 @@ def analyse(
 
     seen = overview(history, objective)
     warnings: list[str] = []
-    if len(history.objectives) > 1 and objective is None:
-        others = ", ".join(o.name for o in history.objectives[1:])
-        warnings.append(
-            f"This run has {len(history.objectives)} objectives; shown is '{seen.objective}', "
-            f"name another to see it: {others}."
-        )
     progress("fitting the forest", 0.05)
-    fits = {"forest": _attempt("random forest", lambda: fit(history, "forest", seed, objective))}
+    fits = {
+        "forest": _attempt(
+            "random forest", lambda: fit(history, "forest", seed=seed, objective=objective)
+        )
+    }
     progress("importance and its intervals", 0.15)
     shares = _attempt(
         "importance",
         lambda: importance(history, interval=interval, seed=seed, objective=objective),
     )
     progress("fitting the Gaussian process", 0.4)
-    fits["gp"] = _attempt("Gaussian process", lambda: fit(history, "gp", seed, objective))
+    fits["gp"] = _attempt(
+        "Gaussian process", lambda: fit(history, "gp", seed=seed, objective=objective)
+    )
     fitted = {name: f for name, f in fits.items() if isinstance(f, Fitted)}
     warnings += [f.why for f in fits.values() if isinstance(f, Unavailable)]
-    leader = _leader(fitted)
+    warnings += [note for f in fitted.values() for note in f.notes]
+    led = leader(fitted["gp"], fitted["forest"]) if len(fitted) == 2 else fitted["forest"]
     names, pairs = _chosen(history, shares)
     effects: list[Effect | Unavailable] = []
     for k, subject in enumerate([*names, *pairs]):
         progress(f"effect of {' and '.join(subject)}", 0.7 + 0.3 * k / (len(names) + len(pairs)))
-        effects.append(_effect(history, subject, leader, seed, objective))
+        effects.append(_effect(history, subject, led.name, seed, objective))
     if len(names) < len(history.space):
         left = len(history.space) - len(names)
         warnings.append(f"Effects of the {left} least important parameters are not shown.")
@@ -131,16 +131,6 @@ def _attempt(what: str, compute: Callable[[], Any]) -> Any:
         return compute()
     except AnalysisError as problem:
         return Unavailable(what, str(problem))
-
-
-def _leader(fitted: dict[str, Fitted]) -> SurrogateName:
-    """The surrogate that cross-validates better; the Gaussian process among equals."""
-
-    def r2(name: str) -> float:
-        value = fitted[name].quality.r2 if name in fitted else -np.inf
-        return -np.inf if np.isnan(value) else value
-
-    return "forest" if "gp" not in fitted or r2("forest") > r2("gp") else "gp"
 
 
 def _chosen(

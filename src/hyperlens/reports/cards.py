@@ -19,6 +19,7 @@ from hyperlens.surrogates.quality import Quality
 
 SUMMARY, TRACE, IMPORTANCE = "Summary", "Optimisation trace", "Importance"
 EFFECTS, PAIRS, METHOD = "Effects", "Pair effects", "Method"
+MOST_ROWS = 1000  # of a table of effects
 WORST_FIRST = ("do not trust", "caution", "trust")
 
 
@@ -79,6 +80,7 @@ def _summary(analysis: Analysis) -> Card:
         if isinstance(importance, Unavailable)
         else say.what_mattered(importance)
     )
+    remarks = () if isinstance(importance, Unavailable) else importance.notes
     return Card(
         id="summary",
         section=SUMMARY,
@@ -91,7 +93,7 @@ def _summary(analysis: Analysis) -> Card:
         facts=_facts(analysis),
         qualities=analysis.qualities,
         table=_configuration(overview),
-        notes=tuple(dict.fromkeys((*overview.notes, *analysis.warnings))),
+        notes=tuple(dict.fromkeys((*overview.notes, *remarks, *analysis.warnings))),
     )
 
 
@@ -105,7 +107,7 @@ def _facts(analysis: Analysis) -> tuple[Fact, ...]:
         ),
         Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed"),
     ]
-    if isinstance(importance, Importance) and importance.parameters:
+    if isinstance(importance, Importance) and (importance.share[:1] > 0).any():
         name = short(say.effect_name(importance.parameters[0]), 32)
         facts.append(Fact("matters most", name, f"{say.percent(float(importance.share[0]))} share"))
     if analysis.qualities:
@@ -140,16 +142,21 @@ def _trace(overview: Overview) -> Card:
 def _importance(record: Importance | Unavailable) -> Card:
     if isinstance(record, Unavailable):
         return _unavailable(record, "importance", IMPORTANCE)
-    columns, numeric = ["effect", "share", "spread over trees"], [False, True, True]
+    columns = ["effect", "share", f"spread over {record.spread_of}"]
     if record.interval is not None:
-        columns.append(f"{say.percent(record.interval)} interval")
-        numeric.append(True)
+        columns += [f"{say.percent(record.interval)} interval", "rank"]
+    if record.witness_name is not None:
+        columns.append(record.witness_name)
     rows = []
-    for k, parameters in enumerate(record.parameters):
+    for k, parameters in enumerate(record.parameters[:MOST_ROWS]):
         row = [say.effect_name(parameters), _share(record.share[k]), f"± {_share(record.std[k])}"]
         if record.interval is not None:
             row.append(f"{_share(record.low[k])} to {_share(record.high[k])}")
+            row.append(say.rank(record.rank_low[k], record.rank_high[k]))
+        if record.witness_name is not None:
+            row.append(_share(record.witness[k]))
         rows.append(tuple(row))
+    numeric = [False] + [True] * (len(columns) - 1)
     return Card(
         id="importance",
         section=IMPORTANCE,

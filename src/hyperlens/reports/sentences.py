@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
+from hyperlens.explain.fitting import NAMES
 from hyperlens.explain.overview import Overview
 from hyperlens.reports.analysis import Analysis
 
@@ -61,6 +62,10 @@ def how_good(record: Overview) -> str:
 
 def how_it_improved(record: Overview) -> str:
     """When the best was found, and how much of the run came after it."""
+    if len(record.cost) == 1:
+        return (
+            f"There is only one analysed trial, with a {record.objective} of {number(record.best)}."
+        )
     after = int((record.number > record.best_trial).sum())
     start = number(float(record.trace[0]))
     tail = (
@@ -74,8 +79,17 @@ def how_it_improved(record: Overview) -> str:
     )
 
 
+def rank(low: float, high: float) -> str:
+    """Between which ranks an effect stays."""
+    if math.isnan(low):
+        return "unknown"
+    return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+
+
 def what_mattered(record: Importance) -> str:
     """The largest effect with its interval, and the two after it."""
+    if record.parameters and math.isnan(record.share[0]):
+        return f"What mattered for {record.objective} cannot be known from these trials."
     if not record.parameters or not record.share[0] > 0:
         return f"No parameter changes what the surrogate expects of {record.objective}."
     first = effect_name(record.parameters[0])
@@ -103,20 +117,21 @@ def what_a_share_is(record: Importance) -> str:
             f"The whiskers hold the share at a level of {percent(record.interval)}, as it would "
             "vary if the run were repeated."
         )
-    sentences.append(
-        f"{percent(record.rest)} of the variance is left for interactions of more than "
-        f"{counted(record.order, 'parameter')}."
-    )
+    if not math.isnan(record.rest):
+        sentences.append(
+            f"{percent(record.rest)} of the variance is left for interactions of more than "
+            f"{counted(record.order, 'parameter')}."
+        )
     return " ".join(sentences)
 
 
 def how_it_acts(record: Effect) -> str:
     """Where the best values of one or two parameters lie, how sure that is, and on what it rests."""
-    change = float(np.max(record.mean) - np.min(record.mean))
+    change = float(np.nanmax(record.mean) - np.nanmin(record.mean))
     if not change > 0:
         name = effect_name(record.parameters)
         return f"The surrogate expects the same {record.objective} for every {name}."
-    best = int(np.argmax(record.mean) if record.maximize else np.argmin(record.mean))
+    best = int(np.nanargmax(record.mean) if record.maximize else np.nanargmin(record.mean))
     where = _pair if len(record.parameters) == 2 else _curve if record.numeric[0] else _category
     place, support = where(record, best, change)
     return f"{place} {_sureness(record, best, change)} {support}"
@@ -149,7 +164,7 @@ def _curve(record: Effect, best: int, change: float) -> tuple[str, str]:
 
 def _category(record: Effect, best: int, change: float) -> tuple[str, str]:
     name, values = record.parameters[0], record.values[0]
-    worst = int(np.argmin(record.mean) if record.maximize else np.argmax(record.mean))
+    worst = int(np.nanargmin(record.mean) if record.maximize else np.nanargmax(record.mean))
     there = sum(v == values[best] for v in record.observed[0])
     place = _best(record, best, f"{name} = {values[best]}")
     place += f" It is worst with {values[worst]} ({number(float(record.mean[worst]))})."
@@ -197,9 +212,15 @@ def how_it_was_done(analysis: Analysis) -> tuple[str, ...]:
     if isinstance(analysis.importance, Importance):
         made = analysis.importance
         text.append(
-            f"Importance is functional ANOVA (Hutter et al. 2014), exact on a random forest of "
-            f"{made.trees} trees fitted to {counted(made.trials, 'trial')}, up to interactions of "
-            f"{counted(made.order, 'parameter')}."
+            f"Importance is functional ANOVA (Hutter et al. 2014), exact, up to interactions of "
+            f"{counted(made.order, 'parameter')}, on {counted(made.trials, 'trial')}. The shares are "
+            f"those of the {NAMES[made.surrogate]}"
+            + (f" of {made.trees} trees" if made.surrogate == "forest" else "")
+            + (
+                ", which cross-validates better than the other surrogate."
+                if made.witness_name
+                else "."
+            )
         )
     shown = [e for e in (*analysis.effects, *analysis.pairs) if isinstance(e, Effect)]
     if shown:
@@ -207,8 +228,9 @@ def how_it_was_done(analysis: Analysis) -> tuple[str, ...]:
             "pointwise": "how unsure a single prediction is, on average",
             "joint": "how unsure the average itself is",
         }[shown[0].band]
+        surrogate = NAMES.get(shown[0].surrogate, shown[0].surrogate)
         text.append(
-            f"Effects are partial dependence of a {shown[0].surrogate} with confidence bands "
+            f"Effects are partial dependence of a {surrogate} with confidence bands "
             f"(Moosbauer et al. 2021); the {shown[0].band} band shows {how}. A value is nearly as "
             f"good as the best where the mean differs by at most {percent(NEARLY)} of its whole "
             "change."

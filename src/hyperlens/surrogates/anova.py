@@ -244,6 +244,65 @@ def _by_sweep(boxes: Any, moment: Any, members: Any, i: int, j: int) -> float:
 
 
 @compiled
+def triples(boxes: Any, wanted: Any) -> Any:
+    """V_U of sets of three axes (k, 3), ascending.
+
+    V_U = sum_{b,c} m_b m_c prod_{j in U} (|S_bj and S_cj| / (|S_bj| |S_cj|) - 1) over pairs of boxes
+    that constrain all three.
+    """
+    value, weight, box_ptr, axis = boxes.value, boxes.weight, boxes.box_ptr, boxes.axis
+    d = len(boxes.ptr) - 1
+    mean = 0.0
+    for b in range(len(value)):
+        mean += weight[b] * value[b]
+    constraint = np.empty((len(value), d), np.int32)  # -1: none on this axis
+    for b in range(len(value)):
+        for j in range(d):
+            constraint[b, j] = -1
+        for c in range(box_ptr[b], box_ptr[b + 1]):
+            constraint[b, axis[c]] = c
+    found = np.zeros(len(wanted))
+    members = np.empty(len(value), np.int64)
+    for u in range(len(wanted)):
+        n = 0
+        for b in range(len(value)):
+            if (
+                constraint[b, wanted[u, 0]] >= 0
+                and constraint[b, wanted[u, 1]] >= 0
+                and constraint[b, wanted[u, 2]] >= 0
+            ):
+                members[n] = b
+                n += 1
+        total = 0.0
+        for p in range(n):
+            b = members[p]
+            own = weight[b] * (value[b] - mean)
+            for q in range(p, n):
+                c = members[q]
+                product = own * weight[c] * (value[c] - mean) * (1.0 if p == q else 2.0)
+                for k in range(3):
+                    j = wanted[u, k]
+                    product *= _overlap(boxes, constraint[b, j], constraint[c, j], j) - 1.0
+                total += product
+        found[u] = max(0.0, total)
+    return found
+
+
+@compiled
+def _overlap(boxes: Any, c: int, e: int, j: int) -> float:
+    """Measure common to two constraints on axis j, over the product of their measures."""
+    run_ptr, run_lo, run_hi = boxes.run_ptr, boxes.run_lo, boxes.run_hi
+    common = 0.0
+    for r in range(run_ptr[c], run_ptr[c + 1]):
+        for s in range(run_ptr[e], run_ptr[e + 1]):
+            low, high = max(run_lo[r], run_lo[s]), min(run_hi[r], run_hi[s])
+            if low < high:
+                common += boxes.edges[boxes.ptr[j] + high] - boxes.edges[boxes.ptr[j] + low]
+    share: float = common / (boxes.width[c] * boxes.width[e])
+    return share
+
+
+@compiled
 def marginal(boxes: Any, columns: Any, cells: Any) -> Any:
     """Average of the tree over all other axes, at points given by their cells (g, k) on `columns`.
 

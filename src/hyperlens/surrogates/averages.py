@@ -234,7 +234,7 @@ class Averages:
         return max(float(P.sum() - w.sum() ** 2), 0.0)
 
     def effects(self, posterior: Posterior, order: int) -> dict[tuple[int, ...], float]:
-        """V_U for every U of at most `order` columns (1 or 2).
+        """V_U for every U of at most `order` columns.
 
         V_U = sum_il a_i a_l prod_(blocks B that meet U) C_B[i,l], a = s beta prod_(other blocks) w,
         where C_B is the covariance of E[k(X,c_i) | U] and E[k(X,c_l) | U], main effects removed.
@@ -266,9 +266,9 @@ class Averages:
         def compute() -> FloatArray:
             w = self.weights(block)
             C = self._second_moment(block, T) - w[self.rows[0]] * w[self.rows[1]]
-            if len(T) == 2:
-                for c in T:
-                    C -= self._covariance(block, (c,))
+            for size in range(1, len(T)):
+                for smaller in itertools.combinations(T, size):
+                    C = C - self._covariance(block, smaller)
             return C
 
         return self._keep(("covariance", block, T), compute)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,8 @@ from hyperlens.cube import BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates import anova
 from hyperlens.surrogates.boxes import Boxes
 from hyperlens.surrogates.leaves import Encoding
+
+MANY = 60  # axes above which pairs that never meet are not listed
 
 
 @dataclass(frozen=True)
@@ -99,28 +102,49 @@ class Forest:
             value = tree.value[leaf, 0, 0] - centre
             total += votes * value
             square += votes * value**2
-            within += votes * tree.impurity[leaf]
+            within += votes * np.maximum(tree.impurity[leaf], 0.0)  # rounding can pass below 0
         count = voting.sum(axis=0)
         some = np.maximum(count, 1)
         mean = total / some
         variance = np.maximum(square / some - mean**2 + within / some, 0.0)
         return mean + centre, np.sqrt(np.where(count > 0, variance, self.y.var()))
 
-    def shares(self, order: int = 2) -> TreeShares:
-        """Functional ANOVA of every tree, exact under the latent product measure (P4 Alg. 2)."""
+    def shares(
+        self, order: int = 2, effects: tuple[tuple[int, ...], ...] | None = None
+    ) -> TreeShares:
+        """Functional ANOVA of every tree, exact under the latent product measure (P4 Alg. 2).
 
+        With many axes only those pairs are listed that some tree splits on together; all others are
+        exactly zero. `effects` asks for a list of one's own.
+        """
         d = self.encoding.cube.d
-        i, j = _effects(d, order)
+        if effects is None and order > 2:
+            effects = tuple(u for k in range(1, order + 1) for u in combinations(range(d), k))
+        triples = np.array([u for u in effects or () if len(u) == 3], dtype=np.int64).reshape(-1, 3)
 
-        def one(tree: Any) -> FloatArray | None:
-            _, variance, parts = anova.shares(self.encoding.boxes(tree), order)
-            return parts[i, j] / variance if variance > 0 else None
+        def one(tree: Any) -> tuple[FloatArray, FloatArray] | None:
+            boxes = self.encoding.boxes(tree)
+            _, variance, parts = anova.shares(boxes, order)
+            if variance <= 0:
+                return None
+            return parts / variance, anova.triples(boxes, triples) / variance if len(
+                triples
+            ) else parts[0, :0]
 
         found = self._each(one)
-        kept = [s for s in found if s is not None]
-        effects = [(int(a),) if a == b else (int(a), int(b)) for a, b in zip(i, j, strict=True)]
-        shares = np.array(kept).reshape(-1, len(effects))
-        return TreeShares(tuple(effects), shares, len(found) - len(kept))
+        kept = [f for f in found if f is not None]
+        if effects is None:
+            together = np.ones((d, d), dtype=bool)
+            if d > MANY and kept:
+                together = np.any([parts > 0 for parts, _ in kept], axis=0)
+            pairs = zip(*np.nonzero(np.triu(together, 1)), strict=True) if order > 1 else ()
+            effects = (*((j,) for j in range(d)), *((int(i), int(j)) for i, j in pairs))
+        low = [u for u in effects if len(u) < 3]
+        first, second = [u[0] for u in low], [u[-1] for u in low]
+        shares = [np.concatenate([parts[first, second], three]) for parts, three in kept]
+        return TreeShares(
+            effects, np.array(shares).reshape(len(kept), len(effects)), len(found) - len(kept)
+        )
 
     def marginals(self, columns: tuple[int, ...], grid: FloatArray) -> FloatArray:
         """Each tree's average over all other axes at grid points (g, len(columns)); shape (T, g).
@@ -143,15 +167,6 @@ class Forest:
     def _each(self, function: Any) -> list[Any]:
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(function, self._trees()))
-
-
-def _effects(d: int, order: int) -> tuple[IntArray, IntArray]:
-    """Rows and columns of main effects, then of pairs, in a (d, d) matrix."""
-    mains = np.arange(d)
-    if order < 2:
-        return mains, mains
-    first, second = np.triu_indices(d, 1)
-    return np.concatenate([mains, first]), np.concatenate([mains, second])
 
 
 def _cell(boxes: Boxes, column: int, x: FloatArray) -> IntArray:

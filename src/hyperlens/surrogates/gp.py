@@ -108,6 +108,16 @@ class GP:
     def cube(self) -> Cube:
         return self._conditioned.cube
 
+    @property
+    def X(self) -> FloatArray:
+        """Vectors it is conditioned on."""
+        return self._conditioned.X
+
+    @property
+    def y(self) -> FloatArray:
+        """Costs it is conditioned on."""
+        return self._conditioned.y
+
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Estimate the hyperparameters and condition on X (n, d) and costs y (n,)."""
         cube = Cube.continuous(np.shape(X)[-1]) if self.given is None else self.given
@@ -195,8 +205,8 @@ class GP:
         On the latents: a child's latent is free where the child is inactive. All 0 if the mean
         does not vary.
         """
-        if order not in (1, 2):
-            raise ValueError(f"order {order} must be 1 (main effects) or 2 (and pairs)")
+        if order < 1:
+            raise ValueError(f"order {order} must be at least 1 (main effects)")
         state, total = self._conditioned, self.variance
         effects = state.averages.effects(state.posterior, order)
         if total <= NEGLIGIBLE * state.parameters.variance:

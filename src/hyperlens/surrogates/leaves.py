@@ -148,8 +148,9 @@ class Encoding:
         """
         feature = np.asarray(tree.feature, dtype=np.int64)
         split = feature >= 0
-        node_axis = np.where(split, self.columns[feature, 0], -1)
-        node_level = np.where(split, self.columns[feature, 1], -1)
+        column = np.where(split, feature, 0)
+        node_axis = np.where(split, self.columns[column, 0], -1)
+        node_level = np.where(split, self.columns[column, 1], -1)
         place = self._cuts(np.asarray(tree.threshold), node_axis, node_level)
         ptr, edges, node_cell, condition_cell = self._cells(place, node_axis, node_level)
         cells = Cells(ptr, edges, self.many, self.level_ptr)
