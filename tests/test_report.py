@@ -200,6 +200,7 @@ def test_importance_table_has_the_numbers() -> None:
         f"20.0{FIXED}%",
         f"± 10.0{FIXED}%",
         f"10.0{FIXED}% to 30.0{FIXED}%",
+        "2",
     )
     assert f"10{FIXED}% of the variance is left" in found.lead[1]
     assert "more than 2 parameters" in found.lead[1]
