@@ -106,7 +106,7 @@ def explain(
         _spare(source, path)
         check(path)
     history = _read(source, study, space, cost, maximize)
-    with terminal.progress() as step:
+    with terminal.announced_compilation(), terminal.progress() as step:
         analysis = analyse(
             history,
             objective=_objective(history, cost),
@@ -162,17 +162,19 @@ def importance(
         check(subspace)
     history = _read(source, study, space, cost, maximize)
     objective = _objective(history, cost)
-    record = compute(
-        history,
-        order,
-        interval=interval or None,
-        surrogate=None if surrogate is None else surrogate.value,
-        cap=cap,
-        trees=trees,
-        seed=seed,
-        objective=objective,
-        budget=budget,
-    )
+    with terminal.announced_compilation(), terminal.progress() as step:
+        step("importance", 0.0)
+        record = compute(
+            history,
+            order,
+            interval=interval or None,
+            surrogate=None if surrogate is None else surrogate.value,
+            cap=cap,
+            trees=trees,
+            seed=seed,
+            objective=objective,
+            budget=budget,
+        )
     _print(record, shown, history.warnings(objective))
     if subspace:
         chosen = record.subspace(coverage)

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 from rich.console import Console
@@ -72,6 +73,26 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     with bar:
         task = bar.add_task("reading", total=1.0)
         yield lambda what, done: bar.update(task, description=printable(what), completed=done)
+
+
+@contextmanager
+def announced_compilation() -> Iterator[None]:
+    """Say so once if numerical code has to be compiled, which happens once on a machine."""
+    from numba.core import event
+
+    class Announce(event.Listener):
+        said = False
+
+        def on_start(self, event: object) -> None:
+            if not self.said:
+                self.said = True
+                print("Compiling numerical code, once on this machine ...", file=sys.stderr)
+
+        def on_end(self, event: object) -> None:
+            """Nothing to say."""
+
+    with event.install_listener("numba:compile", Announce()):
+        yield
 
 
 def show(record: Record, warnings: Sequence[str] = ()) -> None:
@@ -157,14 +178,13 @@ def _rest(console: Console, record: Importance) -> None:
 def _effect(record: Effect) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in record.parameters:
-        table.add_column(printable(name), justify="right", overflow="fold")
+        table.add_column(Text(printable(name)), justify="right", overflow="fold")
     for name in (record.objective, "std", f"{record.level:.0%} band"):
-        table.add_column(printable(name), justify="right")
-    columns = [c for c in record.frame.columns if c not in ("mean", "std", "low", "high")]
-    for row in record.frame.to_dict("records"):
-        at = [Text(printable(_value(row[c]))) for c in columns]
-        band = f"{_number(row['low'])} to {_number(row['high'])}"
-        table.add_row(*at, _number(row["mean"]), _number(row["std"]), band)
+        table.add_column(Text(printable(name)), justify="right")
+    for k, values in enumerate(product(*record.values)):
+        at = [Text(printable(_value(value))) for value in values]
+        band = f"{_number(record.low[k])} to {_number(record.high[k])}"
+        table.add_row(*at, _number(record.mean[k]), _number(record.std[k]), band)
     return table
 
 

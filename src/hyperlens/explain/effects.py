@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Band = Literal["pointwise", "joint"]
 
+NUMBERS = ("mean", "std", "low", "high")
 SAMPLE = 1024  # Sobol' points for what a forest cannot average in closed form
 
 
@@ -67,9 +68,15 @@ class Effect(Record):
             columns: dict[str, Any] = {"value": list(self.values[0])}
         else:
             points = list(product(*self.values))
-            columns = {p: [x[k] for x in points] for k, p in enumerate(self.parameters)}
-        numbers = {k: getattr(self, k) for k in ("mean", "std", "low", "high")}
+            columns = {
+                self._column(p): [x[k] for x in points] for k, p in enumerate(self.parameters)
+            }
+        numbers = {k: getattr(self, k) for k in NUMBERS}
         return pd.DataFrame(columns | numbers)
+
+    @staticmethod
+    def _column(parameter: str) -> str:
+        return f"{parameter} value" if parameter in NUMBERS else parameter
 
 
 def effect(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperlens.cube import FloatArray
+from hyperlens.cube import BoolArray, FloatArray
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.effects import Effect, effect
 from hyperlens.explain.fitting import NAMES, Fitted, SurrogateName, fit, leader
@@ -85,7 +85,7 @@ class Importance(Record):
     @property
     def total(self) -> float:
         """What all listed effects explain together."""
-        return float(self.share.sum())
+        return float(np.nansum(self.share))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -115,7 +115,7 @@ class Importance(Record):
     def subspace(self, coverage: float = 0.9) -> Subspace:
         """The fewest parameters whose effects cover this part of the variance (P4 section 4.4)."""
         asked = self._source()
-        shares = dict(zip(self.parameters, self.share, strict=True))
+        shares = dict(zip(self.parameters, np.nan_to_num(self.share), strict=True))
         return important_subspace(asked.history, shares, coverage, asked.objective)
 
     def _source(self) -> Asked:
@@ -162,13 +162,15 @@ def importance(
             if surrogate == "gp":
                 raise AnalysisError(str(problem)) from problem
             notes = (f"The Gaussian process was not heard as a witness: {problem}",)
+    found = {name: _known(shares, forest.training.unvaried) for name, shares in found.items()}
     led = found[leading.name]
     other_fit = None if gp is None else (forest if leading is gp else gp)
     other = None if other_fit is None else found[other_fit.name]
     names = history.space.names
-    ranked = np.argsort(-np.nan_to_num(led.share), kind="stable")
+    ranked = np.argsort(-np.nan_to_num(led.share, nan=-1.0), kind="stable")
     effects = tuple(tuple(names[j] for j in led.effects[k]) for k in ranked)
-    rank_low, rank_high = ranks(led.draws, interval or 0.9)
+    places = ranks(led.draws, interval or 0.9)
+    rank_low, rank_high = (np.where(np.isnan(led.share), np.nan, place) for place in places)
     witness = _aligned(led, other)
     return Importance(
         objective=history.objective(objective).name,
@@ -183,7 +185,7 @@ def importance(
         witness=witness[0][ranked],
         witness_low=witness[1][ranked],
         witness_high=witness[2][ranked],
-        rest=max(0.0, 1.0 - float(led.share.sum())) if len(led.share) else math.nan,
+        rest=_rest(led.share),
         interval=interval,
         order=order,
         trees=trees,
@@ -219,6 +221,17 @@ def _shares(fitted: Fitted, order: int, interval: float | None, seed: int) -> Sh
     if isinstance(fitted.model, Forest):
         return forest_shares(fitted.model, order, interval, seed)
     return gp_shares(fitted.model, order, interval, seed)
+
+
+def _known(shares: Shares, unvaried: BoolArray) -> Shares:
+    """Nothing is known of an effect of a parameter that never varied, neither much nor little."""
+    stuck = np.array([unvaried[list(axes)].any() for axes in shares.effects])
+    names = ("share", "std", "low", "high")
+    return replace(shares, **{n: np.where(stuck, np.nan, getattr(shares, n)) for n in names})
+
+
+def _rest(share: FloatArray) -> float:
+    return math.nan if np.isnan(share).all() else max(0.0, 1.0 - float(np.nansum(share)))
 
 
 def _aligned(led: Shares, other: Shares | None) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -278,8 +291,10 @@ def _notes(history: History, fitted: Fitted, found: Shares) -> list[str]:
         n for n, stuck in zip(history.space.names, fitted.training.unvaried, strict=True) if stuck
     ]
     if same and known:
+        its, it = ("its", "it") if len(same) == 1 else ("their", "them")
         notes.append(
-            f"Never varied in these trials, so nothing can be known of its importance: {listed(same)}."
+            f"{listed(same)} never varied in these trials, so nothing can be known of {its} "
+            f"importance; the other shares hold for the one value of {it} that was tried."
         )
     if history.space.configspace.forbidden_clauses:
         notes.append("Forbidden combinations count as part of the space here.")

@@ -23,6 +23,9 @@ NAMES = {"gp": "Gaussian process", "forest": "random forest"}
 
 MOST_GP_TRIALS = 1500  # its closed forms hold n x n numbers for every parameter
 MOST_GP_PARAMETERS = 60
+MOST_SEED = 2**31 - 1
+MOST_COST = 1e150  # a larger one cannot be squared
+LEAST_SPREAD = 1e-150  # of the costs: the square of a smaller one vanishes
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,12 @@ def fit(
     """Fit and assess a surrogate; the same request is answered from memory."""
     if surrogate not in NAMES:
         raise AnalysisError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
+    if not 0 <= seed <= MOST_SEED:
+        raise AnalysisError(
+            f"A seed of {seed} cannot be used; choose a whole number from 0 to {MOST_SEED}."
+        )
+    if trees < 2:
+        raise AnalysisError(f"A forest of {trees} trees says nothing of its spread; use 2 or more.")
     key = ("fit", surrogate, seed, history.objective(objective).name, trees, budget, cap)
     if key not in history.memory:
         if len(history.space) == 0:
@@ -56,6 +65,7 @@ def fit(
                 "No parameter of this run varies, so there is nothing to explain; "
                 "give a space with at least one tunable parameter."
             )
+        _check_scale(history.data(objective).y)
         data = training(history, objective, budget, cap, seed)
         history.memory[key] = (
             _forest(history, data, seed, trees)
@@ -64,6 +74,20 @@ def fit(
         )
     found: Fitted = history.memory[key]
     return found
+
+
+def _check_scale(y: FloatArray) -> None:
+    largest, spread = float(np.abs(y).max()), 2 * float(np.ptp(y / 2))
+    if largest > MOST_COST:
+        raise AnalysisError(
+            f"A cost of size {largest:.3g} is too large to compute with; cap the costs, or give "
+            "them in a larger unit."
+        )
+    if 0 < spread < LEAST_SPREAD:
+        raise AnalysisError(
+            f"The costs differ by {spread:.3g}, which is too little to compute with; give them in "
+            "a smaller unit."
+        )
 
 
 def one_thread() -> AbstractContextManager[object]:

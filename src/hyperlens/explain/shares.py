@@ -83,7 +83,7 @@ def gp_shares(gp: GP, order: int, interval: float | None, seed: int) -> Shares:
     """
     exact = gp.shares(order)
     effects = tuple(exact)
-    share = np.array(list(exact.values()))
+    share = np.clip(list(exact.values()), 0.0, 1.0)  # rounding can pass either end
     unknown = np.full(len(effects), np.nan)
     n = len(gp.y)
     if interval is None or n < 4 or gp.variance <= 0:

@@ -67,7 +67,9 @@ def important_subspace(
             f"A coverage of {coverage} is not a share; choose one above 0, up to 1."
         )
     if not sum(shares.values()) > 0:
-        raise AnalysisError("No share of the variance is known, so no subspace can be chosen.")
+        raise AnalysisError(
+            "No share of the variance is known, so no subspace can be chosen; run more trials."
+        )
     space = history.space
     total = sum(shares.values())
     kept: set[str] = set()

@@ -105,12 +105,14 @@ def analyse(
     fitted = {name: f for name, f in fits.items() if isinstance(f, Fitted)}
     warnings += [f.why for f in fits.values() if isinstance(f, Unavailable)]
     warnings += [note for f in fitted.values() for note in f.notes]
-    led = leader(fitted["gp"], fitted["forest"]) if len(fitted) == 2 else fitted["forest"]
+    led: SurrogateName = "forest"
+    if len(fitted) == 2:
+        led = leader(fitted["gp"], fitted["forest"]).name
     names, pairs = _chosen(history, shares)
     effects: list[Effect | Unavailable] = []
     for k, subject in enumerate([*names, *pairs]):
         progress(f"effect of {' and '.join(subject)}", 0.7 + 0.3 * k / (len(names) + len(pairs)))
-        effects.append(_effect(history, subject, led.name, seed, objective))
+        effects.append(_effect(history, subject, led, seed, objective))
     if len(names) < len(history.space):
         left = len(history.space) - len(names)
         warnings.append(f"Effects of the {left} least important parameters are not shown.")
