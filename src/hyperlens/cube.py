@@ -177,6 +177,27 @@ class Cube:
 
         yield from grow(0, {}, 1.0)
 
+    def share(self, box: Box, active: tuple[int, ...] = ()) -> float:
+        """Measure of the latents where all of `active` and of `box` are active and inside `box`."""
+        total = 1.0
+        for block in self.blocks:
+            wanted = {c: box.get(c, WHOLE) for c in block if c in box or c in active}
+            if not wanted:
+                continue
+            inside = 0.0
+            for scenario in self.scenarios(block):
+                part = scenario.weight
+                for column, runs in zip(scenario.columns, scenario.runs, strict=True):
+                    if column in wanted:
+                        common = () if runs is None else intersect(runs, wanted[column])
+                        part *= measure(common) / measure(runs or WHOLE)
+                inside += part
+            total *= inside
+        return total
+
+    def descendants(self, column: int) -> frozenset[int]:
+        return frozenset(c for c in range(self.d) if column in self.ancestors(c))
+
     def activity_boxes(self, column: int) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
         """Disjoint boxes over the ancestors of `column`: where it is active, where it is not."""
         active: list[Box] = []
@@ -231,6 +252,14 @@ def contains(runs: Runs, x: FloatArray) -> BoolArray:
     inside = np.zeros(x.shape, dtype=bool)
     for low, high in runs:
         inside |= (x >= low) & ((x < high) | (high >= 1.0))
+    return inside
+
+
+def inside_box(points: FloatArray, box: Box) -> BoolArray:
+    """Which rows (n, d) lie in the box; nan, an inactive coordinate, lies outside."""
+    inside = np.ones(len(points), dtype=bool)
+    for column, runs in box.items():
+        inside &= contains(runs, points[:, column])
     return inside
 
 

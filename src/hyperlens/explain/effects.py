@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.stats import norm as normal
-from scipy.stats import qmc
 
-from hyperlens.cube import BoolArray, FloatArray
+from hyperlens.cube import BoolArray, FloatArray, Runs, inside_box
 from hyperlens.errors import AnalysisError, listed
+from hyperlens.explain.curves import curves
 from hyperlens.explain.fitting import Fitted, SurrogateName, fit, one_thread
 from hyperlens.explain.training import Cap, Training
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.averages import Marginal
 from hyperlens.surrogates.forest import Forest
+from hyperlens.surrogates.gp import GP
 from hyperlens.surrogates.quality import Quality
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def effect(
     )
     axes = [history.space.grid(name, grid) for name in names]
     points = np.array(list(product(*(codes for codes, _ in axes))))
-    average = _average(fitted, columns, points, seed)
+    average = averaged(fitted, columns, points, seed)
     if np.isnan(average.mean).all():
         raise AnalysisError(
             f"{listed(names)} are never active together, so they have no common effect; name one "
@@ -150,32 +151,36 @@ def effect(
     )
 
 
-def _average(fitted: Fitted, columns: tuple[int, ...], points: FloatArray, seed: int) -> Marginal:
-    """Mean, and its variance by P0 Eq. 4 and Eq. 5, over everything but `columns`."""
+def averaged(
+    fitted: Fitted,
+    columns: tuple[int, ...],
+    points: FloatArray,
+    seed: int,
+    region: Mapping[int, Runs] | None = None,
+) -> Marginal:
+    """Mean, and its variance by P0 Eq. 4 and Eq. 5, over everything but `columns`, in a region."""
     model = fitted.model
-    if not isinstance(model, Forest):
+    if isinstance(model, GP):
         try:
             with one_thread():
-                return model.partial_dependence(columns, points)
+                return model.partial_dependence(columns, points, region)
         except ValueError as problem:
             raise AnalysisError(f"{problem}; use the forest for this effect.") from problem
-    trees = model.marginals(columns, points)
-    return Marginal(trees.mean(axis=0), trees.var(axis=0), _pointwise(model, columns, points, seed))
+    drawn = curves(model, fitted.cube, columns, points, SAMPLE, seed)
+    inside = inside_box(drawn.latents, region or {})
+    with np.errstate(invalid="ignore"):
+        variance = _mean_of_known(drawn.variance[inside])
+        if isinstance(model, Forest):
+            trees = model.marginals(columns, points, region)
+            return Marginal(trees.mean(axis=0), trees.var(axis=0), variance)
+        mean = _mean_of_known(drawn.mean[inside])
+        return Marginal(mean, np.full(len(mean), np.nan), variance)
 
 
-def _pointwise(
-    forest: Forest, columns: tuple[int, ...], points: FloatArray, seed: int
-) -> FloatArray:
-    """Average of a forest's predictive variances (P0 Eq. 5) over a Sobol' sample of the latents."""
-    cube = forest.encoding.cube
-    latents = qmc.Sobol(cube.d, rng=np.random.default_rng(seed)).random(SAMPLE)
-    variance = np.full(len(points), np.nan)
-    for g, point in enumerate(points):
-        latents[:, columns] = point
-        active = cube.active(latents)[:, columns].all(axis=1)
-        if active.any():
-            variance[g] = np.mean(forest.predict(cube.vectors(latents[active]))[1] ** 2)
-    return variance
+def _mean_of_known(curves: FloatArray) -> FloatArray:
+    """Mean of each column over what is not nan; nan if nothing is."""
+    known = ~np.isnan(curves)
+    return np.asarray(np.where(known, curves, 0.0).sum(axis=0) / known.sum(axis=0))
 
 
 def _notes(

@@ -226,8 +226,10 @@ def _shares(fitted: Fitted, order: int, interval: float | None, seed: int) -> Sh
 def _known(shares: Shares, unvaried: BoolArray) -> Shares:
     """Nothing is known of an effect of a parameter that never varied, neither much nor little."""
     stuck = np.array([unvaried[list(axes)].any() for axes in shares.effects])
-    names = ("share", "std", "low", "high")
-    return replace(shares, **{n: np.where(stuck, np.nan, getattr(shares, n)) for n in names})
+    share, std, low, high = (
+        np.where(stuck, np.nan, v) for v in (shares.share, shares.std, shares.low, shares.high)
+    )
+    return replace(shares, share=share, std=std, low=low, high=high)
 
 
 def _rest(share: FloatArray) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hyperlens.cube import FloatArray, IntArray
+from hyperlens.cube import Cube, FloatArray, IntArray
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.training import Cap, Training, training
 from hyperlens.history import History
@@ -37,6 +37,7 @@ class Fitted:
     quality: Quality
     training: Training
     notes: tuple[str, ...]
+    cube: Cube
 
 
 def fit(
@@ -112,7 +113,7 @@ def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:
 
     forest = Forest(history.space.cube, trees, seed).fit(data.X, data.y)
     quality = assess(forest, data.X, data.y, NAMES["forest"])
-    return Fitted("forest", forest, quality, data, data.notes)
+    return Fitted("forest", forest, quality, data, data.notes, history.space.cube)
 
 
 def _gp(history: History, data: Training, seed: int) -> Fitted:
@@ -132,7 +133,7 @@ def _gp(history: History, data: Training, seed: int) -> Fitted:
             quality = assess(gp, X, y, NAMES["gp"])
     except ValueError as problem:
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
-    return Fitted("gp", gp, quality, data, data.notes + notes)
+    return Fitted("gp", gp, quality, data, data.notes + notes, cube)
 
 
 def _thinned(y: FloatArray, seed: int) -> tuple[IntArray, tuple[str, ...]]:

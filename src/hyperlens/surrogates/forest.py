@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperlens.cube import BoolArray, Cube, FloatArray, IntArray
+from hyperlens.cube import BoolArray, Box, Cube, FloatArray, IntArray, measure
 from hyperlens.surrogates import anova
 from hyperlens.surrogates.boxes import Boxes
 from hyperlens.surrogates.leaves import Encoding
@@ -146,14 +146,18 @@ class Forest:
             effects, np.array(shares).reshape(len(kept), len(effects)), len(found) - len(kept)
         )
 
-    def marginals(self, columns: tuple[int, ...], grid: FloatArray) -> FloatArray:
+    def marginals(
+        self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
+    ) -> FloatArray:
         """Each tree's average over all other axes at grid points (g, len(columns)); shape (T, g).
 
-        Conditional axes among `columns` are taken as active (P0 Appendix B).
+        Conditional axes among `columns` and in `region` are taken as active (P0 Appendix B), and the
+        average is over the region only.
         """
+        others = {j: runs for j, runs in (region or {}).items() if j not in columns}
 
         def one(tree: Any) -> FloatArray:
-            boxes = self.encoding.boxes(tree, columns)
+            boxes = _within(self.encoding.boxes(tree, (*columns, *others)), others)
             cells = np.column_stack(
                 [_cell(boxes, j, grid[:, k]) for k, j in enumerate(columns)]
             ).astype(np.int64)
@@ -167,6 +171,23 @@ class Forest:
     def _each(self, function: Any) -> list[Any]:
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(function, self._trees()))
+
+
+def _within(boxes: Boxes, region: Box) -> Boxes:
+    """The same boxes with the measures that they have inside a region, up to a common factor."""
+    weight = boxes.weight.copy()
+    run_axis = np.repeat(boxes.axis, np.diff(boxes.run_ptr))
+    start = boxes.edges[boxes.ptr[run_axis] + boxes.run_lo]
+    end = boxes.edges[boxes.ptr[run_axis] + boxes.run_hi]
+    box_of = np.repeat(np.arange(len(weight)), np.diff(boxes.box_ptr))
+    for j, runs in region.items():
+        own = np.flatnonzero(boxes.axis == j)
+        common = sum(
+            np.clip(np.minimum(end, high) - np.maximum(start, low), 0.0, None) for low, high in runs
+        )
+        inside = np.add.reduceat(common, boxes.run_ptr[:-1]) if len(boxes.axis) else np.empty(0)
+        weight[box_of[own]] *= inside[own] / (boxes.width[own] * measure(runs))
+    return boxes._replace(weight=weight)
 
 
 def _cell(boxes: Boxes, column: int, x: FloatArray) -> IntArray:

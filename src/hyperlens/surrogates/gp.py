@@ -176,6 +176,28 @@ class GP:
             variance[rows] = v * np.maximum(1 - np.einsum("nm,nm->m", half, half), 0)
         return mean, np.sqrt(variance)
 
+    def curves(
+        self, columns: tuple[int, ...], grid: FloatArray, X: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance at every row of X (m, d) with `columns` set to each grid point, (m, g).
+
+        The same as `predict` row by row, but what the other columns contribute is computed once.
+        """
+        state = self._conditioned
+        s, v = 1 - state.parameters.nugget, state.parameters.variance
+        others = [j for j in range(state.cube.d) if j not in columns]
+        rest = s * gram([state.factors[j] for j in others], X[:, others], state.X[:, others])
+        mean, variance = np.empty((2, len(X), len(grid)))
+        for g, point in enumerate(grid):
+            own = np.ones(len(state.X))
+            for j, x in zip(columns, point, strict=True):
+                own *= state.factors[j].value(np.array([[x]]), state.X[None, :, j])[0]
+            k = rest * own
+            mean[:, g] = state.parameters.trend + k @ state.beta
+            explained = np.einsum("mn,mn->m", k @ state.posterior.inverse, k)
+            variance[:, g] = v * np.maximum(1 - explained, 0)
+        return mean, variance
+
     def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Prediction of training rows as if these rows had been left out, parameters kept.
 

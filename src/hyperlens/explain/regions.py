@@ -1,0 +1,387 @@
+"""Regions of the space in which a parameter's effect is known with more confidence (P0 section 5)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.stats import norm as normal
+
+from hyperlens.cube import WHOLE, Axis, BoolArray, FloatArray, Runs, inside_box, intersect
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.curves import Curves, curves
+from hyperlens.explain.effects import averaged
+from hyperlens.explain.fitting import Fitted, SurrogateName, fit, one_thread
+from hyperlens.explain.splitting import Split, category_split, impurity, ordered_split
+from hyperlens.history import History
+from hyperlens.parameter import Parameter
+from hyperlens.record import Record
+from hyperlens.surrogates.quality import Quality
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Criterion = Literal["l2", "area", "variance", "mean"]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A node of the tree: a box of the space and the effect in it, in the user's direction."""
+
+    id: int
+    parent: int | None
+    level: int
+    rule: str
+    share: float  # of the space in which the parameter is active
+    points: int  # of the sample
+    trials: int
+    confidence: float  # mean of std over the grid (P0: MC)
+    confidence_best: float  # std at the grid point next to the incumbent (P0: OC)
+    holds_incumbent: bool
+    mean: FloatArray
+    std: FloatArray
+    low: FloatArray
+    high: FloatArray
+    box: Mapping[int, Runs] = field(repr=False)  # column -> part of its axis
+    children: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Regions(Record):
+    """A tree of regions for one parameter; `split` and `merge` grow and shrink it step by step."""
+
+    objective: str
+    maximize: bool
+    parameter: str
+    values: tuple[Any, ...]
+    log: bool
+    numeric: bool
+    criterion: Criterion
+    curve: str
+    surrogate: str
+    level: float
+    incumbent: Any
+    tree: tuple[Region, ...]
+    quality: Quality
+    notes: tuple[str, ...]
+    _grower: Grower | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def leaves(self) -> tuple[Region, ...]:
+        return tuple(r for r in self.tree if r.children is None)
+
+    @property
+    def best(self) -> Region | None:
+        """The leaf that holds the incumbent."""
+        return next((r for r in self.leaves if r.holds_incumbent), None)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a leaf."""
+        import pandas as pd
+
+        names = ("id", "rule", "share", "points", "trials", "confidence", "holds_incumbent")
+        return pd.DataFrame([{n: getattr(r, n) for n in names} for r in self.leaves])
+
+    def split(self, region: int) -> Regions:
+        """Split one leaf where it gains most."""
+        if self._grower is None:
+            raise AnalysisError("This record is apart from its run; compute the regions again.")
+        return self._grower.split(self, region)
+
+    def merge(self, region: int) -> Regions:
+        """Take back the split of a region and everything below it."""
+        gone = {region}
+        kept = []
+        for r in self.tree:
+            if r.parent in gone:
+                gone.add(r.id)
+            else:
+                kept.append(replace(r, children=None) if r.id == region else r)
+        return replace(self, tree=tuple(kept))
+
+
+def regions(
+    history: History,
+    parameter: str,
+    *,
+    levels: int | None = None,
+    splits: int | None = None,
+    until: float | None = None,
+    min_size: int = 2,
+    min_improvement: float = 0.0,
+    criterion: Criterion = "l2",
+    curve: Literal["variance", "std"] = "variance",
+    surrogate: SurrogateName = "gp",
+    level: float = 0.95,
+    grid: int = 20,
+    sample: int = 1024,
+    seed: int = 0,
+    objective: str | None = None,
+) -> Regions:
+    """Split the space so that the uncertainty of `parameter`'s effect is alike within each region.
+
+    `levels` splits every region that many times over; `splits` splits best first; `until` splits the
+    incumbent's region until its mean standard deviation is at most that. The default is three levels.
+    A split must leave `min_size` points on both sides and take away the part `min_improvement` of the
+    impurity of the whole space.
+    """
+    if criterion not in ("l2", "area", "variance", "mean"):
+        raise AnalysisError(
+            f"There is no criterion '{criterion}'; choose 'l2', 'area', 'variance' or 'mean'."
+        )
+    if sum(x is not None for x in (levels, splits, until)) > 1:
+        raise AnalysisError("Levels, splits and until exclude each other; give one of them.")
+    column = history.space.column(parameter)
+    fitted = fit(history, surrogate, seed=seed, objective=objective)
+    codes, values = history.space.grid(parameter, grid)
+    with one_thread():
+        drawn = curves(fitted.model, history.space.cube, (column,), codes[:, None], sample, seed)
+    grower = Grower(
+        history, objective, parameter, column, codes, fitted, level, drawn,
+        _targets(fitted, history, drawn, criterion, curve), min_size, min_improvement,
+    )  # fmt: skip
+    chosen = history.objective(objective)
+    best = history.incumbent(objective).values
+    tree = Regions(
+        objective=chosen.name,
+        maximize=chosen.maximize,
+        parameter=parameter,
+        values=tuple(values),
+        log=history.space[parameter].log,
+        numeric=history.space[parameter].numeric,
+        criterion=criterion,
+        curve=curve,
+        surrogate=fitted.name,
+        level=level,
+        incumbent=best.get(parameter),
+        tree=(grower.root(),),
+        quality=fitted.quality,
+        notes=fitted.notes,
+        _grower=grower,
+    )
+    if until is not None:
+        return grower.until(tree, until)
+    if splits is not None:
+        return grower.best_first(tree, splits)
+    return grower.by_levels(tree, 3 if levels is None else levels)
+
+
+def _targets(
+    fitted: Fitted, history: History, drawn: Curves, criterion: Criterion, curve: str
+) -> FloatArray:
+    """What a region should be alike in: a curve or a number for each configuration (P0 C.3.2)."""
+    if criterion in ("variance", "mean"):
+        mean, std = fitted.model.predict(history.space.cube.vectors(drawn.latents))
+        return (mean if criterion == "mean" else std**2)[:, None]
+    T = np.sqrt(drawn.variance) if curve == "std" else drawn.variance
+    T = np.where(np.isnan(T), np.nanmean(T, axis=0), T)
+    return T.mean(axis=1, keepdims=True) if criterion == "area" else T
+
+
+@dataclass(frozen=True)
+class Grower:
+    """What growing a tree of regions needs beside the tree."""
+
+    history: History
+    objective: str | None
+    parameter: str
+    column: int
+    codes: FloatArray
+    fitted: Fitted
+    level: float
+    drawn: Curves
+    targets: FloatArray
+    min_size: int
+    min_improvement: float
+
+    def root(self) -> Region:
+        return self._region(0, None, 0, {})
+
+    def split(self, tree: Regions, region: int) -> Regions:
+        leaf = next((r for r in tree.leaves if r.id == region), None)
+        if leaf is None:
+            known = ", ".join(str(r.id) for r in tree.leaves)
+            raise AnalysisError(f"There is no leaf {region}; choose one of {known}.")
+        found = self._best(leaf)
+        if found is None:
+            raise AnalysisError(f"Region {region} cannot be split further; choose another one.")
+        return self._apply(tree, leaf, found[1])
+
+    def by_levels(self, tree: Regions, levels: int) -> Regions:
+        for depth in range(levels):
+            for leaf in tree.leaves:
+                if leaf.level == depth and (found := self._best(leaf)):
+                    tree = self._apply(tree, leaf, found[1])
+        return tree
+
+    def best_first(self, tree: Regions, splits: int) -> Regions:
+        heap: list[tuple[float, int, Region, Split]] = []
+
+        def offer(leaf: Region) -> None:
+            if found := self._best(leaf):
+                heapq.heappush(heap, (-found[0], leaf.id, leaf, found[1]))
+
+        offer(tree.tree[0])
+        for _ in range(splits):
+            if not heap:
+                break
+            _, _, leaf, chosen = heapq.heappop(heap)
+            before = len(tree.tree)
+            tree = self._apply(tree, leaf, chosen)
+            for child in tree.tree[before:]:
+                offer(child)
+        return tree
+
+    def until(self, tree: Regions, confidence: float) -> Regions:
+        while (leaf := tree.best) and leaf.confidence > confidence:
+            found = self._best(leaf)
+            if found is None:
+                note = f"No further split brings the mean standard deviation to {confidence:g}."
+                return replace(tree, notes=(*tree.notes, note))
+            tree = self._apply(tree, leaf, found[1])
+        return tree
+
+    def _best(self, leaf: Region) -> tuple[float, Split] | None:
+        """The split that gains most among columns active in the whole node (P0 Appendix B)."""
+        rows = self._rows(leaf.box)
+        T = self.targets[rows]
+        cube = self.history.space.cube
+        active = np.asarray(cube.active(self.drawn.latents[rows]).all(axis=0))
+        barred = {self.column} | cube.descendants(self.column)
+        options = []
+        for j in range(cube.d):
+            if j in barred or not active[j] or len(T) < 2:
+                continue
+            x = self.drawn.latents[rows, j]
+            axis = cube.axes[j]
+            if axis.codes is not None and not axis.ordered:
+                found = category_split(j, axis.level(x), T, self.min_size)
+            else:
+                found = ordered_split(j, axis.snap(x), T, self.min_size)
+            if found is not None:
+                options.append(found)
+        if not options:
+            return None
+        chosen = max(options, key=lambda s: s.gain)
+        floor = max(self.min_improvement * impurity(self.targets), 1e-300)
+        return (chosen.gain, chosen) if chosen.gain >= floor else None
+
+    def _apply(self, tree: Regions, leaf: Region, chosen: Split) -> Regions:
+        box = dict(leaf.box)
+        rows = np.flatnonzero(self._rows(box))
+        j = chosen.column
+        x = self.drawn.latents[rows, j]
+        axis = self.history.space.cube.axes[j]
+        left, right = _sides(self.history.space.parameters[j], axis, x, chosen.left)
+        first = max(r.id for r in tree.tree) + 1
+        children = [
+            self._region(
+                first + k, leaf.id, leaf.level + 1, box | {j: intersect(box.get(j, WHOLE), side)}
+            )
+            for k, side in enumerate((left, right))
+        ]
+        old = [replace(r, children=(first, first + 1)) if r.id == leaf.id else r for r in tree.tree]
+        return replace(tree, tree=(*old, *children))
+
+    def _region(self, id: int, parent: int | None, depth: int, box: dict[int, Runs]) -> Region:
+        cube = self.history.space.cube
+        rule = rule_in_words(self.history, box)
+        average = averaged(self.fitted, (self.column,), self.codes[:, None], 0, box)
+        std = np.sqrt(average.pointwise)
+        sign = -1.0 if self.history.objective(self.objective).maximize else 1.0
+        mean = sign * average.mean
+        reach = float(normal.ppf((1 + self.level) / 2)) * std
+        X = self.fitted.training.X
+        best = self.history.space.encode([self.history.incumbent(self.objective).values])
+        near = best[0, self.column]
+        at = int(np.nanargmin(np.abs(self.codes - near))) if not np.isnan(near) else None
+        whole = cube.share({}, (self.column,))
+        return Region(
+            id=id,
+            parent=parent,
+            level=depth,
+            rule=rule,
+            share=cube.share(box, (self.column,)) / whole,
+            points=int(self._rows(box).sum()),
+            trials=int(inside_box(X, box | {self.column: WHOLE}).sum()),
+            confidence=float(np.nanmean(std)),
+            confidence_best=float(std[at]) if at is not None else float("nan"),
+            holds_incumbent=bool(inside_box(best, box)[0]) and at is not None,
+            mean=mean,
+            std=std,
+            low=mean - reach,
+            high=mean + reach,
+            box=box,
+        )
+
+    def _rows(self, box: Mapping[int, Runs]) -> BoolArray:
+        return inside_box(self.drawn.latents, box)
+
+
+def _sides(parameter: Parameter, axis: Axis, x: FloatArray, left: BoolArray) -> tuple[Runs, Runs]:
+    """The two parts of an axis that a split makes, at a round value between the nearest points."""
+    if axis.codes is not None and not axis.ordered:
+        levels = set(axis.level(x[left]).tolist())
+        assert parameter.values is not None
+        chosen = parameter.runs("in", [parameter.values[k] for k in sorted(levels)])
+        return chosen, _complement(chosen)
+    if axis.codes is not None:
+        assert axis.edges is not None
+        cut = float(axis.edges[int(axis.level(x[left]).max()) + 1])
+    else:
+        low, high = float(x[left].max()), float(x[~left].min())
+        cut = _round_between(parameter, low, high)
+    return ((0.0, cut),), ((cut, 1.0),)
+
+
+def _complement(runs: Runs) -> Runs:
+    ends = [0.0, *(end for run in runs for end in run), 1.0]
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    return tuple((low, high) for low, high in pairs if high > low)
+
+
+def _round_between(parameter: Parameter, low: float, high: float) -> float:
+    """Code of the value with fewest digits that lies between two codes."""
+    a, b = parameter.decode(np.array([low, high]))
+    middle = parameter.decode(np.array([(low + high) / 2]))[0]
+    for digits in range(1, 17):
+        value = float(f"{middle:.{digits}g}")
+        if a < value < b:
+            return float(parameter.encode([value])[0])
+    return (low + high) / 2
+
+
+def rule_in_words(history: History, box: Mapping[int, Runs]) -> str:
+    """A box on the user's own scale: "weight_decay <= 0.01 and optimizer is adam"."""
+    said = [_clause(history.space.parameters[j], runs) for j, runs in sorted(box.items())]
+    return " and ".join(part for part in said if part) or "everywhere"
+
+
+def _clause(parameter: Parameter, runs: Runs) -> str:
+    if runs == WHOLE:
+        return ""
+    axis = parameter.axis
+    if axis.codes is not None:
+        assert parameter.values is not None
+        inside = [v for v, w in zip(parameter.values, axis.weights(runs), strict=True) if w > 0]
+        if not axis.ordered:
+            return f"{parameter.name} is {' or '.join(map(str, inside))}"
+        first, last = inside[0], inside[-1]
+        if first == last:
+            return f"{parameter.name} is {first}"
+        if first == parameter.values[0]:
+            return f"{parameter.name} <= {last}"
+        if last == parameter.values[-1]:
+            return f"{parameter.name} >= {first}"
+        return f"{first} <= {parameter.name} <= {last}"
+    low, high = runs[0][0], runs[-1][1]
+    a, b = (f"{v:.6g}" for v in parameter.decode(np.array([low, high])))
+    if low <= 0:
+        return f"{parameter.name} <= {b}"
+    if high >= 1:
+        return f"{parameter.name} > {a}"
+    return f"{a} < {parameter.name} <= {b}"
