@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,3 +28,7 @@ def data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+settings.register_profile("shared", deadline=None)  # a busy machine is not a failure
+settings.load_profile("shared")

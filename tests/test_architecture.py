@@ -24,7 +24,7 @@ MAY_USE = {
     "record": {"plots"},  # the one door upwards: record.plot()
     "history": {"space", "cube", "errors"},
     "importers": {"history", "space", "parameter", "configspace", "errors", "cube"},
-    "explain": {"history", "space", "surrogates", "record", "cube", "errors"},
+    "explain": {"history", "space", "parameter", "surrogates", "record", "cube", "errors"},
     "plots": {"explain", "record"},
     "reports": {"explain", "plots", "history", "record", "surrogates", "errors"},
     "terminal": {"explain", "reports", "record", "surrogates"},
