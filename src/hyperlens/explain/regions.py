@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -142,7 +143,7 @@ def regions(
         drawn = curves(fitted.model, history.space.cube, (column,), codes[:, None], sample, seed)
     grower = Grower(
         history, objective, parameter, column, codes, fitted, level, drawn,
-        _targets(fitted, history, drawn, criterion, curve), min_size, min_improvement,
+        _targets(fitted, history, drawn, criterion, curve), min_size, min_improvement, seed,
     )  # fmt: skip
     chosen = history.objective(objective)
     best = history.incumbent(objective).values
@@ -164,10 +165,12 @@ def regions(
         _grower=grower,
     )
     if until is not None:
-        return grower.until(tree, until)
-    if splits is not None:
-        return grower.best_first(tree, splits)
-    return grower.by_levels(tree, 3 if levels is None else levels)
+        tree = grower.until(tree, until)
+    elif splits is not None:
+        tree = grower.best_first(tree, splits)
+    else:
+        tree = grower.by_levels(tree, 3 if levels is None else levels)
+    return replace(tree, tree=grower.known(tree.tree))
 
 
 def _targets(
@@ -197,6 +200,7 @@ class Grower:
     targets: FloatArray
     min_size: int
     min_improvement: float
+    seed: int
 
     def root(self) -> Region:
         return self._region(0, None, 0, {})
@@ -209,7 +213,8 @@ class Grower:
         found = self._best(leaf)
         if found is None:
             raise AnalysisError(f"Region {region} cannot be split further; choose another one.")
-        return self._apply(tree, leaf, found[1])
+        grown = self._apply(tree, leaf, found[1])
+        return replace(grown, tree=self.known(grown.tree))
 
     def by_levels(self, tree: Regions, levels: int) -> Regions:
         for depth in range(levels):
@@ -237,7 +242,9 @@ class Grower:
         return tree
 
     def until(self, tree: Regions, confidence: float) -> Regions:
-        while (leaf := tree.best) and leaf.confidence > confidence:
+        while leaf := tree.best:
+            if self.known((replace(leaf, parent=None),))[0].confidence <= confidence:
+                break
             found = self._best(leaf)
             if found is None:
                 note = f"No further split brings the mean standard deviation to {confidence:g}."
@@ -288,34 +295,66 @@ class Grower:
         return replace(tree, tree=(*old, *children))
 
     def _region(self, id: int, parent: int | None, depth: int, box: dict[int, Runs]) -> Region:
+        """A region whose effect is still to be computed."""
         cube = self.history.space.cube
-        rule = rule_in_words(self.history, box)
-        average = averaged(self.fitted, (self.column,), self.codes[:, None], 0, box)
-        std = np.sqrt(average.pointwise)
-        sign = -1.0 if self.history.objective(self.objective).maximize else 1.0
-        mean = sign * average.mean
-        reach = float(normal.ppf((1 + self.level) / 2)) * std
-        X = self.fitted.training.X
         best = self.history.space.encode([self.history.incumbent(self.objective).values])
-        near = best[0, self.column]
-        at = int(np.nanargmin(np.abs(self.codes - near))) if not np.isnan(near) else None
-        whole = cube.share({}, (self.column,))
+        unknown = np.full(len(self.codes), np.nan)
         return Region(
             id=id,
             parent=parent,
             level=depth,
-            rule=rule,
-            share=cube.share(box, (self.column,)) / whole,
+            rule=rule_in_words(self.history, box),
+            share=cube.share(box, (self.column,)) / cube.share({}, (self.column,)),
             points=int(self._rows(box).sum()),
-            trials=int(inside_box(X, box | {self.column: WHOLE}).sum()),
-            confidence=float(np.nanmean(std)),
-            confidence_best=float(std[at]) if at is not None else float("nan"),
-            holds_incumbent=bool(inside_box(best, box)[0]) and at is not None,
+            trials=int(inside_box(self.fitted.training.X, box | {self.column: WHOLE}).sum()),
+            confidence=math.nan,
+            confidence_best=math.nan,
+            holds_incumbent=bool(inside_box(best, box | {self.column: WHOLE})[0]),
+            mean=unknown,
+            std=unknown,
+            low=unknown,
+            high=unknown,
+            box=box,
+        )
+
+    def known(self, tree: tuple[Region, ...]) -> tuple[Region, ...]:
+        """The same tree with every effect: exact in leaves, inner ones as weighted means of theirs.
+
+        Both the mean and the mean of pointwise variances (P0 Eq. 5) of a region are the means of its
+        parts' by their share of the space.
+        """
+        found: dict[int, Region] = {}
+        for region in reversed(tree):  # children come after parents
+            if not np.isnan(region.mean).all():
+                found[region.id] = region
+            elif region.children is None:
+                average = averaged(
+                    self.fitted, (self.column,), self.codes[:, None], self.seed, region.box
+                )
+                sign = -1.0 if self.history.objective(self.objective).maximize else 1.0
+                found[region.id] = self._with(region, sign * average.mean, average.pointwise)
+            else:
+                parts = [found[k] for k in region.children]
+                weights = [p.share for p in parts]
+                mean = np.average([p.mean for p in parts], axis=0, weights=weights)
+                variance = np.average([p.std**2 for p in parts], axis=0, weights=weights)
+                found[region.id] = self._with(region, mean, variance)
+        return tuple(found[region.id] for region in tree)
+
+    def _with(self, region: Region, mean: FloatArray, variance: FloatArray) -> Region:
+        std = np.sqrt(variance)
+        reach = float(normal.ppf((1 + self.level) / 2)) * std
+        best = self.history.space.encode([self.history.incumbent(self.objective).values])
+        near = best[0, self.column]
+        at = None if np.isnan(near) else int(np.argmin(np.abs(self.codes - near)))
+        return replace(
+            region,
             mean=mean,
             std=std,
             low=mean - reach,
             high=mean + reach,
-            box=box,
+            confidence=float(np.nanmean(std)),
+            confidence_best=math.nan if at is None else float(std[at]),
         )
 
     def _rows(self, box: Mapping[int, Runs]) -> BoolArray:

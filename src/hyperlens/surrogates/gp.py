@@ -9,12 +9,15 @@ Symbols: see gp_fit.py. All parameters are in the units of the costs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrmm
+from scipy.linalg.lapack import dtrtri
 
 from hyperlens.cube import Axis, Box, Cube, FloatArray, IntArray
 from hyperlens.surrogates.averages import Averages, Marginal, Posterior
@@ -187,15 +190,20 @@ class GP:
         s, v = 1 - state.parameters.nugget, state.parameters.variance
         others = [j for j in range(state.cube.d) if j not in columns]
         rest = s * gram([state.factors[j] for j in others], X[:, others], state.X[:, others])
+        rest = np.asfortranarray(rest)
         mean, variance = np.empty((2, len(X), len(grid)))
-        for g, point in enumerate(grid):
+
+        def one(g: int) -> None:
             own = np.ones(len(state.X))
-            for j, x in zip(columns, point, strict=True):
+            for j, x in zip(columns, grid[g], strict=True):
                 own *= state.factors[j].value(np.array([[x]]), state.X[None, :, j])[0]
             k = rest * own
             mean[:, g] = state.parameters.trend + k @ state.beta
-            explained = np.einsum("mn,mn->m", k @ state.posterior.inverse, k)
-            variance[:, g] = v * np.maximum(1 - explained, 0)
+            half = dtrmm(1.0, state.upper_inverse, k, side=1, overwrite_b=1)
+            variance[:, g] = v * np.maximum(1 - np.einsum("mn,mn->m", half, half), 0)
+
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(one, range(len(grid))))
         return mean, variance
 
     def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -261,6 +269,11 @@ class _Conditioned:
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         return self.parameters.factors(self.cube)
+
+    @cached_property
+    def upper_inverse(self) -> FloatArray:
+        inverse, _ = dtrtri(self.upper)
+        return np.asfortranarray(np.triu(inverse))
 
     @cached_property
     def averages(self) -> Averages:
