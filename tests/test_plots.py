@@ -79,6 +79,9 @@ def one(values: tuple[Any, ...], observed: tuple[Any, ...], incumbent: Any, **mo
         "surrogate": "forest",
         "observed": (observed,),
         "observed_cost": np.arange(len(observed), dtype=float),
+        "support": np.ones(3),
+        "ice_mean": np.empty((0, 3)),
+        "ice_std": np.empty((0, 3)),
         "incumbent": None if incumbent is None else (incumbent,),
         "quality": QUALITY,
         "notes": (),
@@ -97,6 +100,9 @@ def pair(**more: Any) -> Effect:
         "std": np.arange(6.0),
         "observed": ((0.1, 1.0), ("2", "1")),
         "observed_cost": np.array([5.0, 6.0]),
+        "support": np.ones(3),
+        "ice_mean": np.empty((0, 3)),
+        "ice_std": np.empty((0, 3)),
         "incumbent": (0.1, "2"),
     }
     return replace(one((), (), None), **settings | more)

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hyperlens.errors import AnalysisError, HyperlensError, SourceError, SpaceError
+    from hyperlens.explain.bias import Bias, bias
     from hyperlens.explain.effects import Effect, effect
     from hyperlens.explain.fanova import Importance, importance
     from hyperlens.explain.fitting import Fitted, fit
+    from hyperlens.explain.interaction import Interactions, interactions
     from hyperlens.explain.overview import Overview, overview
+    from hyperlens.explain.regions import Region, Regions, regions
+    from hyperlens.explain.subspace import Subspace
     from hyperlens.history import History, Objective, State, Trial
     from hyperlens.importers import read
     from hyperlens.parameter import Parameter
@@ -26,33 +30,45 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnalysisError",
+    "Bias",
     "Effect",
     "Fitted",
     "History",
     "HyperlensError",
     "Importance",
+    "Interactions",
     "Objective",
     "Overview",
     "Parameter",
+    "Region",
+    "Regions",
     "SourceError",
     "Space",
     "SpaceError",
     "State",
+    "Subspace",
     "Trial",
+    "bias",
     "effect",
     "fit",
     "importance",
+    "interactions",
     "overview",
     "read",
+    "regions",
     "report",
 ]
 
 _HOME = {
     "errors": ("AnalysisError", "HyperlensError", "SourceError", "SpaceError"),
+    "explain.bias": ("Bias", "bias"),
     "explain.effects": ("Effect", "effect"),
     "explain.fanova": ("Importance", "importance"),
     "explain.fitting": ("Fitted", "fit"),
+    "explain.interaction": ("Interactions", "interactions"),
     "explain.overview": ("Overview", "overview"),
+    "explain.regions": ("Region", "Regions", "regions"),
+    "explain.subspace": ("Subspace",),
     "history": ("History", "Objective", "State", "Trial"),
     "importers": ("read",),
     "parameter": ("Parameter",),

@@ -8,12 +8,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.stats import norm as normal
 
-from hyperlens.cube import BoolArray, FloatArray, Runs, inside_box
+from hyperlens.cube import BoolArray, Cube, FloatArray, Runs, inside_box
 from hyperlens.errors import AnalysisError, listed
-from hyperlens.explain.curves import curves
-from hyperlens.explain.fitting import Fitted, SurrogateName, fit, one_thread
+from hyperlens.explain.curves import Curves, Predictor, curves
+from hyperlens.explain.fitting import SAMPLE, Fitted, SurrogateName, fit, given, one_thread
 from hyperlens.explain.training import Cap, Training
 from hyperlens.history import History
 from hyperlens.record import Record
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 Band = Literal["pointwise", "joint"]
 
 NUMBERS = ("mean", "std", "low", "high")
-SAMPLE = 1024  # Sobol' points for what a forest cannot average in closed form
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,9 @@ class Effect(Record):
     observed: tuple[tuple[Any, ...], ...]  # one per parameter: its value in each analysed trial
     observed_cost: FloatArray
     incumbent: tuple[Any, ...] | None  # None where the best trial leaves a parameter inactive
+    support: FloatArray  # analysed trials nearest to each grid point
+    ice_mean: FloatArray  # (curves, grid): single configurations, one parameter only
+    ice_std: FloatArray
     quality: Quality
     notes: tuple[str, ...]
 
@@ -84,10 +87,11 @@ def effect(
     history: History,
     parameters: str | Sequence[str],
     *,
-    surrogate: SurrogateName = "gp",
+    surrogate: SurrogateName | Predictor = "gp",
     band: Band = "pointwise",
     level: float = 0.95,
     grid: int = 20,
+    ice: int = 32,
     seed: int = 0,
     objective: str | None = None,
     budget: float | None = None,
@@ -97,6 +101,9 @@ def effect(
     """Partial dependence on one or two parameters, exact over the rest of the space.
 
     Configurations in which a parameter is inactive do not count for its own effect (P0 Appendix B).
+    `surrogate` may be any fitted object whose `predict` gives mean and standard deviation at vectors of
+    the unit cube (`history.space.encode`); it is averaged over a Sobol' sample, and a note says how
+    exactly.
     """
     names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     columns = tuple(history.space.column(name) for name in names)
@@ -108,12 +115,28 @@ def effect(
         raise AnalysisError(f"There is no band '{band}'; choose 'pointwise' or 'joint'.")
     if grid < 2:
         raise AnalysisError(f"A grid of {grid} points shows no effect; use 2 or more.")
-    fitted = fit(
-        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
-    )
+    if isinstance(surrogate, str):
+        fitted = fit(
+            history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+        )
+    else:
+        fitted = given(history, surrogate, objective=objective, budget=budget, cap=cap)
+        if band == "joint":
+            raise AnalysisError(
+                "A joint band needs to know how predictions vary together, which a given surrogate "
+                "does not tell; ask for the pointwise band."
+            )
     axes = [history.space.grid(name, grid) for name in names]
     points = np.array(list(product(*(codes for codes, _ in axes))))
-    average = averaged(fitted, columns, points, seed)
+    sampling: tuple[str, ...] = ()
+    if fitted.name == "given":
+        average, error = _sampled(fitted.model, fitted.cube, columns, points, seed, {})
+        sampling = (
+            f"Averaged over {SAMPLE} Sobol' points, not in closed form: the mean is exact to about "
+            f"{np.nanmax(error):.2g} (one standard error).",
+        )
+    else:
+        average = averaged(fitted, columns, points, seed)
     if np.isnan(average.mean).all():
         raise AnalysisError(
             f"{listed(names)} are never active together, so they have no common effect; name one "
@@ -126,6 +149,8 @@ def effect(
     data = fitted.training
     active = np.asarray(~np.isnan(data.X[:, list(columns)]).any(axis=1))
     trials = [history.trials[i] for i in data.rows[active]]
+    single = _curves(fitted, columns, points, ice, seed) if len(names) == 1 else None
+    sign = -1.0 if chosen.maximize else 1.0
     best = history.incumbent(objective).values
     return Effect(
         objective=chosen.name,
@@ -146,9 +171,29 @@ def effect(
         observed=tuple(tuple(t.values[name] for t in trials) for name in names),
         observed_cost=-data.y[active] if chosen.maximize else data.y[active],
         incumbent=tuple(best[n] for n in names) if all(n in best for n in names) else None,
+        support=_support(data.X[active][:, list(columns)], points),
+        ice_mean=sign * single.mean if single else np.empty((0, len(points))),
+        ice_std=np.sqrt(single.variance) if single else np.empty((0, len(points))),
         quality=fitted.quality,
-        notes=fitted.notes + _notes(history, names, data, active),
+        notes=fitted.notes + _notes(history, names, data, active) + sampling,
     )
+
+
+def _curves(
+    fitted: Fitted, columns: tuple[int, ...], points: FloatArray, size: int, seed: int
+) -> Curves | None:
+    if size < 1:
+        return None
+    with one_thread():
+        return curves(fitted.model, fitted.cube, columns, points, size, seed)
+
+
+def _support(X: FloatArray, points: FloatArray) -> FloatArray:
+    """How many rows lie nearest to each grid point."""
+    if not len(X):
+        return np.zeros(len(points))
+    nearest = cKDTree(points).query(X)[1]
+    return np.bincount(nearest, minlength=len(points)).astype(float)
 
 
 def averaged(
@@ -166,15 +211,32 @@ def averaged(
                 return model.partial_dependence(columns, points, region)
         except ValueError as problem:
             raise AnalysisError(f"{problem}; use the forest for this effect.") from problem
-    drawn = curves(model, fitted.cube, columns, points, SAMPLE, seed)
-    inside = inside_box(drawn.latents, region or {})
+    sampled, _ = _sampled(model, fitted.cube, columns, points, seed, region or {})
+    if not isinstance(model, Forest):
+        return sampled
+    trees = model.marginals(columns, points, region)
+    return Marginal(trees.mean(axis=0), trees.var(axis=0), sampled.pointwise)
+
+
+def _sampled(
+    model: Predictor,
+    cube: Cube,
+    columns: tuple[int, ...],
+    points: FloatArray,
+    seed: int,
+    region: Mapping[int, Runs],
+) -> tuple[Marginal, FloatArray]:
+    """Averages over a Sobol' sample, and the standard error that the mean would have if it were a
+    plain random sample; a joint variance cannot be known.
+    """
+    drawn = curves(model, cube, columns, points, SAMPLE, seed)
+    inside = inside_box(drawn.latents, region)
     with np.errstate(invalid="ignore"):
-        variance = _mean_of_known(drawn.variance[inside])
-        if isinstance(model, Forest):
-            trees = model.marginals(columns, points, region)
-            return Marginal(trees.mean(axis=0), trees.var(axis=0), variance)
         mean = _mean_of_known(drawn.mean[inside])
-        return Marginal(mean, np.full(len(mean), np.nan), variance)
+        variance = _mean_of_known(drawn.variance[inside])
+        spread = _mean_of_known((drawn.mean[inside] - mean) ** 2)
+    error = np.sqrt(spread / max(inside.sum(), 1))
+    return Marginal(mean, np.full(len(mean), np.nan), variance), error
 
 
 def _mean_of_known(curves: FloatArray) -> FloatArray:

@@ -12,13 +12,12 @@ import numpy as np
 from hyperlens.cube import BoolArray, FloatArray
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.effects import Effect, effect
-from hyperlens.explain.fitting import NAMES, Fitted, SurrogateName, fit, leader
-from hyperlens.explain.shares import Shares, forest_shares, gp_shares, ranks
+from hyperlens.explain.fitting import NAMES, Fitted, SurrogateName, fit, leader, one_thread
+from hyperlens.explain.shares import Shares, ranks, shares
 from hyperlens.explain.subspace import Subspace, important_subspace
 from hyperlens.explain.training import Cap
 from hyperlens.history import History
 from hyperlens.record import Record
-from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.quality import FAIR_R2, Quality
 
 if TYPE_CHECKING:
@@ -218,18 +217,17 @@ def _check(history: History, order: int, interval: float | None) -> None:
 
 
 def _shares(fitted: Fitted, order: int, interval: float | None, seed: int) -> Shares:
-    if isinstance(fitted.model, Forest):
-        return forest_shares(fitted.model, order, interval, seed)
-    return gp_shares(fitted.model, order, interval, seed)
+    with one_thread():
+        return shares(fitted.model, order, interval, seed)
 
 
-def _known(shares: Shares, unvaried: BoolArray) -> Shares:
+def _known(found: Shares, unvaried: BoolArray) -> Shares:
     """Nothing is known of an effect of a parameter that never varied, neither much nor little."""
-    stuck = np.array([unvaried[list(axes)].any() for axes in shares.effects])
+    stuck = np.array([unvaried[list(axes)].any() for axes in found.effects])
     share, std, low, high = (
-        np.where(stuck, np.nan, v) for v in (shares.share, shares.std, shares.low, shares.high)
+        np.where(stuck, np.nan, v) for v in (found.share, found.std, found.low, found.high)
     )
-    return replace(shares, share=share, std=std, low=low, high=high)
+    return replace(found, share=share, std=std, low=low, high=high)
 
 
 def _rest(share: FloatArray) -> float:

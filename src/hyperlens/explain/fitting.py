@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +11,7 @@ import numpy as np
 
 from hyperlens.cube import Cube, FloatArray, IntArray
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.curves import Predictor
 from hyperlens.explain.training import Cap, Training, training
 from hyperlens.history import History
 from hyperlens.surrogates.quality import Quality, assess
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from hyperlens.surrogates.forest import Forest
     from hyperlens.surrogates.gp import GP
 
-SurrogateName = Literal["gp", "forest"]
+SurrogateName = Literal["gp", "forest", "given"]
+SAMPLE = 1024  # Sobol' points for what cannot be averaged in closed form
 NAMES = {"gp": "Gaussian process", "forest": "random forest"}
 
 MOST_GP_TRIALS = 1500  # its closed forms hold n x n numbers for every parameter
@@ -33,7 +36,7 @@ class Fitted:
     """A surrogate of one objective, its cross-validated quality, and what to know about the fit."""
 
     name: SurrogateName
-    model: GP | Forest
+    model: GP | Forest | Predictor
     quality: Quality
     training: Training
     notes: tuple[str, ...]
@@ -89,6 +92,33 @@ def _check_scale(y: FloatArray) -> None:
             f"The costs differ by {spread:.3g}, which is too little to compute with; give them in "
             "a smaller unit."
         )
+
+
+def given(
+    history: History,
+    model: Predictor,
+    *,
+    objective: str | None = None,
+    budget: float | None = None,
+    cap: Cap | None = None,
+) -> Fitted:
+    """A surrogate that the user has fitted; it cannot be cross-validated here."""
+    data = training(history, objective, budget, cap)
+    predicted, std = (np.asarray(part, dtype=float) for part in model.predict(data.X))
+    if predicted.shape != data.y.shape or std.shape != data.y.shape:
+        raise AnalysisError(
+            "The given surrogate's predict must return mean and standard deviation, one of each per "
+            "row; wrap it in a class that does."
+        )
+    spread = float(np.var(data.y))
+    r2 = 1 - float(np.mean((data.y - predicted) ** 2)) / spread if spread > 0 else math.nan
+    sentence = (
+        f"The given surrogate fits the {len(data.y)} analysed trials with R2 {r2:.2f}; it was not "
+        "fitted here, so whether it predicts new ones is not known."
+    )
+    unknown = math.nan
+    quality = Quality("given", r2, unknown, unknown, len(data.y), 0, "caution", sentence)
+    return Fitted("given", model, quality, data, data.notes, history.space.cube)
 
 
 def one_thread() -> AbstractContextManager[object]:

@@ -42,6 +42,14 @@ class Shares:
     flat: int = 0  # trees left out because they predict the same everywhere
 
 
+def shares(model: object, order: int, interval: float | None, seed: int) -> Shares:
+    """Shares of a forest or a Gaussian process."""
+    if isinstance(model, Forest):
+        return forest_shares(model, order, interval, seed)
+    assert isinstance(model, GP)
+    return gp_shares(model, order, interval, seed)
+
+
 def forest_shares(forest: Forest, order: int, interval: float | None, seed: int) -> Shares:
     """Mean over trees. The interval is drawn out to where shares are heading as data grow.
 

@@ -1,0 +1,276 @@
+"""Sequential model-based optimisation: fit a surrogate, minimise an acquisition, ask, be told.
+
+The optimiser of P0 and P3: a maximin Latin hypercube, then a Gaussian process and the lower
+confidence bound, minimised by focus search.
+
+`ask` depends only on the seed, on what was told, in its order, and on what is still awaited. So a
+run is resumed by telling its trials again, several configurations can be out at once, and a
+proposal can be explained later: `SMBO.X[:p.told]`, `SMBO.y[:p.told]` and `p.surrogate` give back
+the surrogate that made it (`GP.from_parameters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from hyperlens.cube import BoolArray, FloatArray
+from hyperlens.errors import SpaceError
+from hyperlens.optimize import sampling
+from hyperlens.optimize.acquisition import (
+    expected_improvement,
+    log_expected_improvement,
+    lower_confidence_bound,
+)
+from hyperlens.optimize.focus import Found, focus_search
+from hyperlens.space import Space
+from hyperlens.surrogates.forest import Forest
+from hyperlens.surrogates.gp import GP
+
+Acquisition = Literal["lcb", "ei"]
+SurrogateName = Literal["gp", "forest"]
+
+SAME = 1e-9  # coordinates closer than this are one
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A configuration to evaluate and what the surrogate thought of it.
+
+    What concerns the surrogate is None for the initial design. `std` includes the noise; `bound` is
+    mean - tau std; `score` is the acquisition's value: the bound, or the expected improvement.
+    """
+
+    number: int
+    kind: Literal["initial", "proposed"]
+    vector: FloatArray
+    values: Mapping[str, Any]
+    acquisition: Acquisition
+    tau: float
+    told: int  # results that the surrogate had learned from
+    awaited: tuple[int, ...] = ()  # proposals whose costs it had to guess by their means
+    mean: float | None = None
+    std: float | None = None
+    bound: float | None = None
+    score: float | None = None
+    surrogate: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A configuration and its measured cost; nan if it failed."""
+
+    vector: FloatArray
+    values: Mapping[str, Any]
+    cost: float
+
+
+class SMBO:
+    """Minimises a cost over a space. `ask()` for a configuration, `tell()` its cost.
+
+    `initial` configurations, by default four per parameter, come from a maximin Latin hypercube, or
+    are the rows of `design` (vectors). `nugget` None estimates the noise; 1e-8 says there is none.
+    `refine=False` leaves out the polishing of the acquisition's minimum, as the papers did. A
+    configuration that was told before is proposed again only if nothing else is left.
+
+    >>> from hyperlens import Parameter
+    >>> space = Space.of([Parameter("x", "float", -5, 5)])
+    >>> optimiser = SMBO(space, nugget=1e-8)
+    >>> for _ in range(15):
+    ...     proposal = optimiser.ask()
+    ...     optimiser.tell(proposal.values, (proposal.values["x"] - 1) ** 2)
+    >>> round(optimiser.incumbent.values["x"], 1)
+    1.0
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        tau: float = 1.0,
+        acquisition: Acquisition = "lcb",
+        initial: int | None = None,
+        design: FloatArray | None = None,
+        surrogate: SurrogateName = "gp",
+        nugget: float | None = None,
+        refine: bool = True,
+        seed: int = 0,
+    ) -> None:
+        if acquisition not in ("lcb", "ei"):
+            raise SpaceError(f"There is no acquisition '{acquisition}'; choose 'lcb' or 'ei'.")
+        if surrogate not in ("gp", "forest"):
+            raise SpaceError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
+        if not (np.isfinite(tau) and tau >= 0):
+            raise SpaceError(f"tau is {tau}; choose a finite number of at least 0.")
+        if len(space) == 0:
+            raise SpaceError("This space has no parameter to tune; add at least one.")
+        self.space, self.tau, self.acquisition, self.seed = space, tau, acquisition, seed
+        self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
+        self.design = self._designed(initial) if design is None else design
+        self._told: list[Told] = []
+        self._awaited: list[Proposal] = []
+
+    @property
+    def told(self) -> tuple[Told, ...]:
+        """All results, in the order in which they were told."""
+        return tuple(self._told)
+
+    @property
+    def awaited(self) -> tuple[Proposal, ...]:
+        """Proposals whose cost was not told yet."""
+        return tuple(self._awaited)
+
+    @property
+    def X(self) -> FloatArray:
+        """Vectors told, shape (n, d)."""
+        return np.array([t.vector for t in self._told]).reshape(-1, len(self.space))
+
+    @property
+    def y(self) -> FloatArray:
+        """Costs told (n,); a failed one counts as the worst of the others."""
+        costs = np.array([t.cost for t in self._told])
+        known = np.isfinite(costs)
+        return np.where(known, costs, costs[known].max() if known.any() else 0.0)
+
+    @property
+    def incumbent(self) -> Told | None:
+        """The result with the smallest cost, the earliest of equals; None before the first."""
+        known = [t for t in self._told if np.isfinite(t.cost)]
+        return min(known, key=lambda t: t.cost, default=None)
+
+    def ask(self) -> Proposal:
+        """The next configuration. It is awaited until its cost is told."""
+        number = len(self._told) + len(self._awaited)
+        rng = np.random.default_rng([self.seed, 1, number])
+        if number < len(self.design):
+            proposal = self._unmodelled(number, "initial", self.design[number])
+        elif len({float(t.cost) for t in self._told if np.isfinite(t.cost)}) < 2:
+            proposal = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
+        else:
+            with threadpool_limits(1, user_api="blas"):  # the same bytes on any number of cores
+                proposal = self._proposed(number, rng)
+        self._awaited.append(proposal)
+        return proposal
+
+    def tell(self, configuration: Mapping[str, Any] | FloatArray, cost: float) -> None:
+        """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
+        if isinstance(configuration, Mapping):
+            vector = self.space.encode([configuration])[0]
+        else:
+            vector = np.array(configuration, dtype=np.float64)
+            if vector.shape != (len(self.space),):
+                raise SpaceError(
+                    f"A vector has shape {vector.shape}; this space needs ({len(self.space)},)."
+                )
+        if len(self.space.misfits(vector[None])):
+            raise SpaceError(
+                f"The configuration {self.space.decode(vector[None])[0]} contradicts the space's "
+                "conditions; give exactly the parameters that are active."
+            )
+        matching = [p for p in self._awaited if _same(p.vector[None], vector)[0]]
+        if matching:
+            self._awaited.remove(matching[0])
+            vector = matching[0].vector
+        values = self.space.decode(vector[None])[0]
+        self._told.append(Told(vector, values, float(cost) if np.isfinite(cost) else np.nan))
+
+    def _designed(self, initial: int | None) -> FloatArray:
+        """The initial design as vectors; forbidden ones are drawn again."""
+        n = 4 * len(self.space) if initial is None else initial
+        rng = np.random.default_rng([self.seed, 0])
+        cube = self.space.cube
+        vectors = cube.vectors(sampling.maximin(cube, n, rng)) if n else np.empty((0, cube.d))
+        forbidden = self.space.forbidden(vectors)
+        if forbidden.any():
+            vectors[forbidden] = self.space.sample(int(forbidden.sum()), rng)
+        return vectors
+
+    def _unmodelled(
+        self, number: int, kind: Literal["initial", "proposed"], vector: FloatArray
+    ) -> Proposal:
+        vector, values = self._rounded(vector)
+        return Proposal(
+            number, kind, vector, values, self.acquisition, self.tau, len(self._told)
+        )
+
+    def _proposed(self, number: int, rng: np.random.Generator) -> Proposal:
+        model = self._fitted()
+        best = float(model.predict(self.X)[0].min())
+
+        def score(vectors: FloatArray) -> FloatArray:
+            mean, std = model.predict(vectors)
+            if self.acquisition == "lcb":
+                return lower_confidence_bound(mean, std, self.tau)
+            return -log_expected_improvement(mean, std, best)
+
+        vector, values = self._rounded(self._search(score, rng).vector)
+        mean, std = (float(number[0]) for number in model.predict(vector[None]))
+        bound = mean - self.tau * std
+        improvement = expected_improvement(np.array([mean]), np.array([std]), best)[0]
+        return Proposal(
+            number=number,
+            kind="proposed",
+            vector=vector,
+            values=values,
+            acquisition=self.acquisition,
+            tau=self.tau,
+            told=len(self._told),
+            awaited=tuple(p.number for p in self._awaited),
+            mean=mean,
+            std=std,
+            bound=bound,
+            score=bound if self.acquisition == "lcb" else float(improvement),
+            surrogate=model.parameters.to_dict() if isinstance(model, GP) else {},
+        )
+
+    def _fitted(self) -> GP | Forest:
+        """The surrogate of what was told, which believes its own means of what is awaited."""
+        X, y, cube = self.X, self.y, self.space.cube
+        if self.surrogate == "forest":
+            model: GP | Forest = Forest(cube, seed=self.seed, threads=1).fit(X, y)
+        else:
+            model = GP(cube, self.nugget, seed=self.seed).fit(X, y)
+        if not self._awaited:
+            return model
+        awaited = np.array([p.vector for p in self._awaited])
+        both = np.vstack([X, awaited]), np.concatenate([y, model.predict(awaited)[0]])
+        if isinstance(model, GP):
+            return GP.from_parameters(cube, model.parameters, *both)
+        return model.fit(*both)
+
+    def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Found:
+        """The minimum of the acquisition among what is neither forbidden nor known."""
+        known = np.vstack([self.X, *(p.vector[None] for p in self._awaited)])
+
+        def barred(vectors: FloatArray) -> BoolArray:
+            seen = np.array([_same(known, v).any() for v in self._canonical(vectors)], dtype=bool)
+            return np.asarray(seen | self.space.forbidden(vectors))
+
+        found = focus_search(score, self.space.cube, rng, refine=self.refine, barred=barred)
+        if found is None:  # everything is known: repeat what is best
+            found = focus_search(
+                score, self.space.cube, rng, refine=self.refine, barred=self.space.forbidden
+            )
+        if found is None:
+            vector = self.space.sample(1, rng)[0]
+            found = Found(vector, float(score(vector[None])[0]))
+        return found
+
+    def _canonical(self, vectors: FloatArray) -> FloatArray:
+        """Vectors as their values are encoded: integers with very many values lie on an axis
+        without levels, and are rounded here."""
+        return self.space.encode(self.space.decode(vectors))
+
+    def _rounded(self, vector: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
+        values = self.space.decode(vector[None])[0]
+        return self.space.encode([values])[0], values
+
+
+def _same(vectors: FloatArray, vector: FloatArray) -> BoolArray:
+    """Which rows are this vector; two inactive coordinates are the same."""
+    near = np.abs(vectors - vector) < SAME
+    return np.asarray((near | (np.isnan(vectors) & np.isnan(vector))).all(axis=1))
