@@ -25,6 +25,7 @@ MAY_USE = {
     "history": {"space", "cube", "errors"},
     "importers": {"history", "space", "parameter", "configspace", "errors", "cube"},
     "explain": {"history", "space", "parameter", "surrogates", "record", "cube", "errors"},
+    "optimize": {"history", "space", "surrogates", "cube", "errors"},
     "plots": {"explain", "record"},
     "reports": {"explain", "plots", "history", "record", "surrogates", "errors"},
     "terminal": {"explain", "reports", "record", "surrogates"},
