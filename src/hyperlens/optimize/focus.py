@@ -172,9 +172,11 @@ def _first_allowed(vectors: FloatArray, scores: FloatArray, barred: Barred | Non
     order = np.argsort(scores, kind="stable")
     if barred is None:
         return int(order[0])
-    for first in range(0, len(order), 64):
-        rows = order[first : first + 64]
+    looked, size = 0, 1
+    while looked < len(order):
+        rows = order[looked : looked + size]
         allowed = np.flatnonzero(~barred(vectors[rows]))
         if len(allowed):
             return int(rows[allowed[0]])
+        looked, size = looked + size, 4 * size
     return None

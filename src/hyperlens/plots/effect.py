@@ -8,12 +8,14 @@ from typing import Any
 from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
 
 from hyperlens.explain.effects import Effect
+from hyperlens.plots.gaps import ends, gaps
 from hyperlens.plots.style import (
     BAND,
     BLUE,
     DARK,
     GREY,
     INK,
+    SHADE,
     VERMILLION,
     category_axis,
     directed,
@@ -22,9 +24,11 @@ from hyperlens.plots.style import (
     number_axis,
     safe,
     short,
+    star,
 )
 
 STRIP = 0.08  # of the height, below the curve: where the trials lie
+SINGLE = "single configurations"
 
 
 def draw_effect(record: Effect) -> Figure:
@@ -35,7 +39,10 @@ def draw_effect(record: Effect) -> Figure:
 
 
 def _curve(record: Effect) -> Figure:
-    """Mean and band, a rug of the evaluated values below, the best trial's value marked."""
+    """Mean and band, a rug of the evaluated values below, the best trial's value marked.
+
+    What no trial supports is shaded. Curves of single configurations wait in the legend.
+    """
     x = list(record.values[0])
     fig = figure(
         380,
@@ -69,16 +76,59 @@ def _curve(record: Effect) -> Figure:
             hovertemplate=_hover(record, "%{x:.5g}", "%{y:.5g}"),
         )
     )
+    if len(record.ice_mean):
+        fig.add_trace(_single(record, x))
     fig.add_trace(_rug(record))
     if record.incumbent is not None:
         best = record.incumbent[0]
         fig.add_vline(x=best, line={"color": VERMILLION, "width": 1, "dash": "dot"})
-        fig.add_trace(_star(best, 0, "%{x:.5g}", yaxis="y2"))
+        fig.add_trace(star(best, 0, "%{x:.5g}", yaxis="y2"))
+    _shade(fig, record)
     return fig
 
 
+def _single(record: Effect, x: list[Any]) -> Scatter:
+    """All curves as one trace, apart from each other by a missing point."""
+    return Scatter(
+        x=[*x, None] * len(record.ice_mean),
+        y=[y for curve in record.ice_mean.tolist() for y in (*curve, None)],
+        mode="lines",
+        name=SINGLE,
+        legendgroup=SINGLE,
+        visible="legendonly",
+        connectgaps=False,
+        line={"color": GREY, "width": 0.8, "simplify": False},
+        opacity=0.7,
+        hoverinfo="skip",
+    )
+
+
+def _shade(fig: Figure, record: Effect) -> None:
+    """Lightly, and named once in the legend."""
+    for k, gap in enumerate(gaps(record)):
+        low, high = ends(record, gap)
+        fig.add_shape(
+            type="rect",
+            layer="below",
+            xref="x",
+            x0=low,
+            x1=high,
+            yref="y domain",
+            y0=0,
+            y1=1,
+            fillcolor=SHADE,
+            line={"width": 0},
+            name="no trial here",
+            legendgroup="gaps",
+            showlegend=k == 0,
+        )
+
+
 def _points(record: Effect) -> Figure:
-    """For every category a point with its band; beside its name the number of its trials."""
+    """For every category a point with its band; beside its name the number of its trials.
+
+    A point that no trial supports is hollow.
+    """
     keys = _grid(record, 0)
     seen = _seen(record, 0)
     names = [safe(short(n)) for n in labels(record.values[0])]
@@ -98,7 +148,11 @@ def _points(record: Effect) -> Figure:
             y=keys,
             mode="markers",
             name=f"mean and {_band(record)}",
-            marker={"color": BLUE, "size": 11},
+            marker={
+                "color": BLUE,
+                "size": 11,
+                "symbol": ["circle" if n else "circle-open" for n in record.support.tolist()],
+            },
             error_x={
                 "type": "data",
                 "symmetric": False,
@@ -114,7 +168,7 @@ def _points(record: Effect) -> Figure:
     )
     best = None if record.incumbent is None else _place(record, 0, record.incumbent[0])
     if best is not None:
-        fig.add_trace(_star(record.mean.tolist()[keys.index(best)], best, "%{y}"))
+        fig.add_trace(star(record.mean.tolist()[keys.index(best)], best, "%{y}"))
     fig.update_layout(showlegend=True)
     return fig
 
@@ -167,7 +221,7 @@ def _map(record: Effect) -> Figure:
     )
     if record.incumbent is not None:
         x, y = (_place(record, k, record.incumbent[k]) for k in (0, 1))
-        fig.add_trace(_star(x, y, "%{x}, %{y}", outline=1))
+        fig.add_trace(star(x, y, "%{x}, %{y}", outline=1))
     return fig
 
 
@@ -219,23 +273,6 @@ def _rug(record: Effect) -> Scatter:
         marker={"symbol": "line-ns-open", "color": GREY, "size": 12, "opacity": 0.8},
         customdata=record.observed_cost.tolist(),
         hovertemplate="trial at %{x:.5g}<br>measured %{customdata:.5g}<extra></extra>",
-    )
-
-
-def _star(x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0) -> Scatter:
-    return Scatter(
-        x=[x],
-        y=[y],
-        yaxis=yaxis,
-        mode="markers",
-        name="best trial",
-        marker={
-            "symbol": "star",
-            "color": VERMILLION,
-            "size": 14,
-            "line": {"color": DARK, "width": outline},
-        },
-        hovertemplate=f"best trial: {where}<extra></extra>",
     )
 
 

@@ -11,15 +11,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from plotly.graph_objects import Figure, layout
+from plotly.graph_objects import Figure, Scatter, layout
 
 # Okabe and Ito's palette, told apart with every common colour vision; blue a little lighter than
 # theirs, to be seen on black as well
 BLUE, SKY, ORANGE, VERMILLION = "#2485C1", "#56B4E9", "#E69F00", "#D55E00"
+GREEN, PURPLE = "#009E73", "#CC79A7"
 GREY = "#8A919C"
 INK = "#6B7280"
 DARK = "#20242B"  # outline on a map, whatever the page
 BAND = "rgba(86, 180, 233, 0.24)"
+SHADE = "rgba(128, 134, 145, 0.13)"
 GRID = "rgba(128, 134, 145, 0.22)"
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -124,4 +126,35 @@ def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
         "tickfont": {"size": 10 if powers else 12},  # Plotly draws powers a quarter larger
         "tickangle": 0,
         "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "tickcolor": GRID},
+    }
+
+
+def star(x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0) -> Scatter:
+    """The best trial; `where` says its place on hover."""
+    return Scatter(
+        x=[x],
+        y=[y],
+        yaxis=yaxis,
+        mode="markers",
+        name="best trial",
+        marker={
+            "symbol": "star",
+            "color": VERMILLION,
+            "size": 14,
+            "line": {"color": DARK, "width": outline},
+        },
+        hovertemplate=f"best trial: {where}<extra></extra>",
+    )
+
+
+def whiskers(value: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, Any]:
+    """Error bars from low to high around a value."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": (high - value).tolist(),
+        "arrayminus": (value - low).tolist(),
+        "color": INK,
+        "thickness": 1.5,
+        "width": 4,
     }

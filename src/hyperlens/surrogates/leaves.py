@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from hyperlens.cube import WHOLE, BoolArray, Box, Cube, FloatArray, IntArray
-from hyperlens.surrogates.boxes import Alternatives, Boxes, Cells, cut, walk
+from hyperlens.surrogates.boxes import Boxes, Cells, walk
+from hyperlens.surrogates.cutting import Alternatives, cut
 
 INACTIVE = -1.0  # what a tree sees of an inactive coordinate
 
