@@ -108,7 +108,8 @@ class Parameter:
         numbers = np.clip(np.exp(placed) if self.log else placed, self.lower, self.upper)
         if self.kind == "integer":
             return [int(n) for n in np.clip(np.rint(numbers), self.lower, self.upper)]
-        return [float(n) for n in numbers]
+        ends = {0.0: self.lower, 1.0: self.upper}  # exp(log(0.0001)) is 0.00010000000000000009
+        return [ends.get(c, float(n)) for c, n in zip(np.asarray(codes), numbers, strict=True)]
 
     def grid(self, size: int) -> FloatArray:
         """Codes of at most `size` points, evenly spread on the axis; all levels if they are few."""

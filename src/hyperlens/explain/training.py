@@ -54,8 +54,8 @@ def _at_budget(history: History, data: Data, budget: float | None) -> tuple[Data
     elif budget in levels:
         chosen = budget
     else:
-        known = listed(f"{b:g}" for b in levels)
-        raise AnalysisError(f"No complete trial has the budget {budget:g}; choose one of {known}.")
+        remedy = f"choose one of {listed(f'{b:g}' for b in levels)}" if levels else "leave it out"
+        raise AnalysisError(f"No complete trial has the budget {budget:g}; {remedy}.")
     keep = np.array([b == chosen for b in found])
     notes = (f"Only the {keep.sum()} of {len(keep)} trials at budget {chosen:g} are analysed.",)
     return Data(data.X[keep], data.y[keep], data.rows[keep]), notes
