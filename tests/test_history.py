@@ -238,3 +238,17 @@ def test_nothing_complete() -> None:
             "finite 'loss'",
             "let some trials finish",
         )
+
+
+def test_the_largest_budget_is_analysed_unless_another_is_asked_for() -> None:
+    space = Space.of([Parameter("x", "float", 0.0, 1.0)])
+    trials = tuple(
+        Trial(i, {"x": i / 10}, (float(i),), budget=1.0 if i < 6 else 9.0) for i in range(10)
+    )
+    history = History(space, (Objective("loss"),), trials)
+    assert history.data().rows.tolist() == [6, 7, 8, 9]
+    assert history.incumbent().number == 6
+    assert history.incumbent(budget=1.0).number == 0
+    assert any("4 of 10" in note and "largest budget, 9" in note for note in history.warnings())
+    with pytest.raises(AnalysisError, match="choose one of '1', '9'"):
+        history.data(budget=3.0)

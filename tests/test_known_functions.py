@@ -401,7 +401,7 @@ def test_incomplete_scenarios_do_not_pass_for_an_effect_of_the_configuration() -
     X = rng.random((200, 2))
     hard = rng.random(200) < 0.1 + 0.8 * X[:, 0]
     rows = [(a, b, "hard" if h else "easy") for (a, b), h in zip(X.tolist(), hard, strict=True)]
-    frame = scenarios(rows, 2 * X[:, 1] + 5 * hard)
+    frame = scenarios(rows, (2 * X[:, 1] + 5 * hard).tolist())
     space = Space.of(floats(2))
     aware = hl.importance(hl.read(frame, space=space, objective="cost"), interval=None)
     blind = hl.importance(

@@ -109,15 +109,33 @@ class History:
         """A minimised cost in the user's own direction."""
         return -cost if self.objective(objective).maximize else cost
 
-    def data(self, objective: str | None = None) -> Data:
-        """Vectors and minimised costs of the complete trials with a finite cost."""
-        key = ("data", objective)
+    def data(self, objective: str | None = None, budget: float | None = None) -> Data:
+        """Vectors and minimised costs of the complete trials with a finite cost, at one budget.
+
+        Where every such trial has a budget and none is asked for, it is the largest.
+        """
+        key = ("data", objective, budget)
         if key not in self.memory:
-            self.memory[key] = self._arrays(objective)
+            complete = self._complete(objective)
+            self.memory[key] = self._at_budget(complete, budget)
         found: Data = self.memory[key]
         return found
 
-    def _arrays(self, objective: str | None) -> Data:
+    def _at_budget(self, complete: Data, budget: float | None) -> Data:
+        found = [self.trials[i].budget for i in complete.rows]
+        levels = sorted({b for b in found if b is not None})
+        if budget is None:
+            if None in found or len(levels) < 2:
+                return complete
+            budget = levels[-1]
+        elif budget not in levels:
+            known = listed(f"{b:g}" for b in levels)
+            remedy = f"choose one of {known}" if levels else "leave it out"
+            raise AnalysisError(f"No complete trial has the budget {budget:g}; {remedy}.")
+        keep = np.array([b == budget for b in found])
+        return Data(complete.X[keep], complete.y[keep], complete.rows[keep])
+
+    def _complete(self, objective: str | None) -> Data:
         chosen = self.objective(objective)
         k = self.objectives.index(chosen)
         sign = -1.0 if chosen.maximize else 1.0
@@ -153,6 +171,13 @@ class History:
         strange = sum(
             t.state is State.COMPLETE and not math.isfinite(t.costs[k]) for t in self.trials
         )
+        complete = sum(t.state is State.COMPLETE and math.isfinite(t.costs[k]) for t in self.trials)
+        if complete and (used := len(self.data(objective).rows)) < complete:
+            budget = self.trials[int(self.data(objective).rows[0])].budget
+            found.append(
+                f"Only the {used} of {complete} complete trials at the largest budget, {budget:g}, are "
+                "analysed."
+            )
         if strange:
             found.append(
                 f"{strange} of {len(self.trials)} trials ended with a '{chosen.name}' "
@@ -160,9 +185,9 @@ class History:
             )
         return found
 
-    def incumbent(self, objective: str | None = None) -> Trial:
+    def incumbent(self, objective: str | None = None, budget: float | None = None) -> Trial:
         """The best complete trial; the earliest of equals."""
-        data = self.data(objective)
+        data = self.data(objective, budget)
         return self.trials[int(data.rows[np.argmin(data.y)])]
 
     def trace(self, objective: str | None = None) -> FloatArray:

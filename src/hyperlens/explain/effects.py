@@ -151,7 +151,7 @@ def effect(
     trials = [history.trials[i] for i in data.rows[active]]
     single = _curves(fitted, columns, points, ice, seed) if len(names) == 1 else None
     sign = -1.0 if chosen.maximize else 1.0
-    best = history.incumbent(objective).values
+    best = history.incumbent(objective, budget).values
     return Effect(
         objective=chosen.name,
         maximize=chosen.maximize,

@@ -69,7 +69,7 @@ def fit(
                 "No parameter of this run varies, so there is nothing to explain; "
                 "give a space with at least one tunable parameter."
             )
-        _check_scale(history.data(objective).y)
+        _check_scale(history.data(objective, budget).y)
         data = training(history, objective, budget, cap, seed)
         history.memory[key] = (
             _forest(history, data, seed, trees)

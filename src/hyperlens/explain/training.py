@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from hyperlens.cube import Axis, Cube, FloatArray, IntArray
-from hyperlens.errors import AnalysisError, listed
+from hyperlens.errors import AnalysisError
 from hyperlens.history import Data, History
 from hyperlens.surrogates.forest import Forest
 
@@ -31,34 +31,14 @@ def training(
     seed: int = 0,
 ) -> Training:
     """Rows to learn from. Several scenarios become one cost; costs worse than `cap` become `cap`."""
-    data, budget_notes = _at_budget(history, history.data(objective), budget)
-    data, scenario_notes = _over_scenarios(history, data, seed)
+    data, notes = _over_scenarios(history, history.data(objective, budget), seed)
     if cap is None:
-        return Training(data.X, data.y, data.rows, None, budget_notes + scenario_notes)
+        return Training(data.X, data.y, data.rows, None, notes)
     most = _threshold(history, data, cap, objective, seed)
     capped = int((data.y > most).sum())
     shown = history.shown(most, objective)
     note = f"Costs worse than {shown:.6g} count as {shown:.6g}: {capped} of {len(data.y)} are."
-    notes = budget_notes + scenario_notes + (note,)
-    return Training(data.X, np.minimum(data.y, most), data.rows, shown, notes)
-
-
-def _at_budget(history: History, data: Data, budget: float | None) -> tuple[Data, tuple[str, ...]]:
-    """The trials of one budget: the one asked for, or the largest where every trial has one."""
-    found = [history.trials[i].budget for i in data.rows]
-    levels = sorted({b for b in found if b is not None})
-    if budget is None:
-        if None in found or len(levels) < 2:
-            return data, ()
-        chosen = levels[-1]
-    elif budget in levels:
-        chosen = budget
-    else:
-        remedy = f"choose one of {listed(f'{b:g}' for b in levels)}" if levels else "leave it out"
-        raise AnalysisError(f"No complete trial has the budget {budget:g}; {remedy}.")
-    keep = np.array([b == chosen for b in found])
-    notes = (f"Only the {keep.sum()} of {len(keep)} trials at budget {chosen:g} are analysed.",)
-    return Data(data.X[keep], data.y[keep], data.rows[keep]), notes
+    return Training(data.X, np.minimum(data.y, most), data.rows, shown, (*notes, note))
 
 
 def _over_scenarios(history: History, data: Data, seed: int) -> tuple[Data, tuple[str, ...]]:
