@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from views import region, searched, together, tree, wide_tree
 
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
@@ -100,9 +101,9 @@ def pair(**more: Any) -> Effect:
         "std": np.arange(6.0),
         "observed": ((0.1, 1.0), ("2", "1")),
         "observed_cost": np.array([5.0, 6.0]),
-        "support": np.ones(3),
-        "ice_mean": np.empty((0, 3)),
-        "ice_std": np.empty((0, 3)),
+        "support": np.ones(6),
+        "ice_mean": np.empty((0, 6)),
+        "ice_std": np.empty((0, 6)),
         "incumbent": (0.1, "2"),
     }
     return replace(one((), (), None), **settings | more)
@@ -226,6 +227,174 @@ def test_bright_is_better_on_a_map(maximize: bool) -> None:
     assert named(draw(pair(maximize=maximize)), "mean").reversescale is not maximize
 
 
+@pytest.mark.parametrize(
+    ("support", "seen", "shaded"),
+    [
+        ([1, 1, 1], (1.5, 9.0, 80.0), []),
+        ([1, 0, 1], (1.5, 80.0), [(1.5, 80.0)]),
+        ([0, 0, 1], (50.0, None), [(1.0, 50.0)]),  # to the end of the range, as one stretch
+        ([1, 0, 0], (2.0,), [(2.0, 100.0)]),
+        ([0, 1, 0], (5.0, 20.0), [(20.0, 100.0), (1.0, 5.0)]),
+        ([0, 0, 0], (), [(1.0, 100.0)]),
+    ],
+)
+def test_what_no_trial_supports_is_shaded(
+    support: list[float], seen: tuple[Any, ...], shaded: list[tuple[float, float]]
+) -> None:
+    record = one((1.0, 10.0, 100.0), seen, None, log=(True,), support=np.array(support, float))
+    shapes = [s for s in draw(record).layout.shapes if s.type == "rect"]
+    assert {(s.x0, s.x1) for s in shapes} == set(shaded)
+    assert [s.showlegend for s in shapes] == [True, False][: len(shaded)]
+    assert all(s.name == "no trial here" and s.layer == "below" for s in shapes)
+
+
+def test_single_configurations_wait_in_the_legend() -> None:
+    curves = np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]])
+    figure = draw(one((1.0, 2.0, 3.0), (2.0,), None, ice_mean=curves, ice_std=curves))
+    single = named(figure, "single configurations")
+    assert single.visible == "legendonly"
+    assert list(single.x) == [1.0, 2.0, 3.0, None] * 2
+    np.testing.assert_equal(list(single.y), [1.0, 2.0, 3.0, None, 4.0, np.nan, 6.0, None])
+    assert "single configurations" not in [t.name for t in draw(pair()).data]
+    assert "single configurations" not in [t.name for t in draw(one((1.0,) * 3, (), None)).data]
+
+
+def test_a_category_that_nobody_tried_is_hollow() -> None:
+    record = one(
+        ("a", "b", "c"), ("a", "c"), None, numeric=(False,), support=np.array([1.0, 0.0, 1.0])
+    )
+    points = named(draw(record), "mean and 95 % band")
+    assert list(points.marker.symbol) == ["circle", "circle-open", "circle"]
+
+
+def test_regions_show_every_leaf_and_the_whole_space() -> None:
+    record = tree()
+    figure = draw(record)
+    whole = named(figure, "the whole space and its 95 % band")
+    assert list(whole.x) == [0.01, 0.1, 1.0]
+    assert list(whole.y) == [0.0, 1.0, 2.0]
+    assert list(named(figure, "opt is sgd").y) == [10.0, 11.0, 12.0]
+    assert list(named(figure, "opt is adam (holds the best)").y) == [20.0, 21.0, 22.0]
+    bands = {
+        (t.name, t.meta["region"] if t.meta else 0): list(t.y)
+        for t in figure.data
+        if t.name in ("low", "high")
+    }
+    for leaf in record.tree:
+        assert bands["low", leaf.id] == leaf.low.tolist()
+        assert bands["high", leaf.id] == leaf.high.tolist()
+    star = named(figure, "best trial")
+    assert (star.x[0], star.y[0]) == (0.1, 21.0)  # on the curve of the leaf that holds it
+    assert figure.layout.xaxis.type == "log"
+    assert draw(tree(log=False)).layout.xaxis.type == "linear"
+
+
+def test_the_incumbents_region_is_highlighted_and_others_can_be() -> None:
+    traces = [t for t in draw(tree()).data if t.meta]
+    assert {t.meta["region"] for t in traces} == {1, 2}
+    for trace in traces:
+        now, other = ("on", "off") if trace.meta["region"] == 2 else ("off", "on")
+        shown = trace.to_plotly_json()
+        assert trace.meta[now].items() <= shown.items()  # drawn as its meta says
+        assert trace.meta[now] != trace.meta[other]
+    lines = {t.meta["region"]: t.line.width for t in traces if t.name not in ("low", "high")}
+    assert lines[2] > lines[1]
+    assert {t.meta["region"] for t in traces if t.visible is False} == {1}
+
+
+def test_without_an_incumbent_the_surest_region_is_highlighted() -> None:
+    leaves = (region(1, 0, "a", 0.1), region(2, 0, "b", 0.3))
+    record = tree(incumbent=None, tree=(tree().tree[0], *leaves))
+    figure = draw(record)
+    assert {t.meta["region"] for t in figure.data if t.meta and t.visible is False} == {2}
+    assert "best trial" not in [t.name for t in figure.data]
+
+
+def test_regions_of_a_category_are_points_beside_each_other() -> None:
+    record = tree(values=("1", "10", "2"), numeric=False, log=False, incumbent="10")
+    figure = draw(record)
+    assert list(figure.layout.yaxis.ticktext) == ["1", "10", "2"]
+    rows = ("the whole space and its 95 % band", "opt is sgd", "opt is adam (holds the best)")
+    places = []
+    for name, leaf in zip(rows, record.tree, strict=True):
+        points = named(figure, name)
+        np.testing.assert_allclose(points.x, leaf.mean)
+        np.testing.assert_allclose(np.add(points.x, points.error_x.array), leaf.high)
+        np.testing.assert_allclose(np.subtract(points.x, points.error_x.arrayminus), leaf.low)
+        assert [round(y) for y in points.y] == [0, 1, 2]
+        assert [c[2] for c in points.customdata] == ["1", "10", "2"]
+        places += points.y
+    assert len(set(places)) == 9  # nothing covers anything
+    star = named(figure, "best trial")
+    assert (star.x[0], star.y[0]) == (21.0, named(figure, rows[2]).y[1])
+
+
+def test_regions_that_do_not_fit_are_counted_and_the_best_one_stays() -> None:
+    figure = draw(wide_tree(11))
+    shown = {t.meta["region"] for t in figure.data if t.meta}
+    assert shown == {1, 2, 3, 4, 5, 6, 7, 11}
+    assert "3 smaller regions" in figure.layout.xaxis.title.text
+    looks = [(t.line.color, t.line.dash) for t in figure.data if t.meta and t.showlegend is None]
+    assert len(set(looks)) == 8  # each can be told from the others
+    assert "smaller" not in draw(wide_tree(8)).layout.xaxis.title.text
+
+
+def test_an_unsplit_space_is_one_curve() -> None:
+    record = tree(tree=(region(0, None, "everywhere", 0.4, holds_incumbent=True),))
+    names = [t.name for t in draw(record).data]
+    assert names == ["low", "high", "the whole space and its 95 % band", "best trial"]
+
+
+def test_long_rules_are_short_in_the_legend_and_whole_on_hover() -> None:
+    rule = "a_parameter_of_a_long_name <= 0.077 and another_parameter_of_a_long_name > 12"
+    (line,) = [t for t in draw(tree(rule=rule)).data if t.name and "holds the best" in t.name]
+    assert len(line.name) < 85
+    assert "<= 0.077 and " in line.name.replace("&lt;", "<")  # what tells it from others is kept
+    assert "<br>and another_parameter_of_a_long_name &gt; 12" in line.hovertemplate
+
+
+def test_bias_shows_the_path_and_each_parameter() -> None:
+    record = searched()
+    figure = draw(record)
+    path, even = named(figure, "this search"), named(figure, "an even search (expected)")
+    assert list(path.x) == [2, 8, 50]
+    assert list(path.y) == [0.9, 0.5, 0.3]
+    assert even.line.dash == "dash"
+    np.testing.assert_allclose(even.y, [0.5, 0.25, 0.1])  # 0.1 at 50 trials, as 1 / sqrt(t)
+    uneven, rest = named(figure, "uneven (p ≤ 0.05)"), named(figure, "as if even (p > 0.05)")
+    assert (list(uneven.y), list(uneven.x), list(uneven.customdata)) == (["lr"], [0.4], [0.002])
+    assert (list(rest.y), list(rest.x), list(rest.customdata)) == (["opt"], [0.05], [0.6])
+    assert "%{customdata" in uneven.hovertemplate
+    assert list(figure.layout.yaxis2.categoryarray) == ["lr", "opt"]
+    top, bottom = figure.layout.yaxis.domain[0], figure.layout.yaxis2.domain[1]
+    assert top > bottom  # the panels do not overlap
+
+
+def test_many_parameters_of_a_search_are_counted() -> None:
+    names, numbers = tuple(f"p{k}" for k in range(17)), np.linspace(1, 0, 17)
+    many = replace(searched(), parameters=names, parameter_mmd=numbers, parameter_p=numbers)
+    figure = draw(many)
+    assert sum(len(t.y) for t in figure.data if t.type == "bar") == 15
+    assert "2 parameters nearer to even" in figure.layout.xaxis2.title.text
+
+
+def test_interactions_are_bars_with_whiskers() -> None:
+    record = together()
+    figure = draw(record)
+    (bars,) = figure.data
+    assert list(bars.y) == ["lr × opt", "lr × m", "opt × m"]  # the last has next to no share
+    assert list(bars.x) == [0.5, 0.9, 0.1]
+    np.testing.assert_allclose(np.subtract(bars.x, bars.error_x.arrayminus), record.low[:3])
+    np.testing.assert_allclose(np.add(bars.x, bars.error_x.array), record.high[:3])
+    assert [c[0] for c in bars.customdata] == [0.3, 0.01, 0.001]
+    assert "30.0% of variance" in figure.layout.yaxis.ticktext[0]
+    assert "1 pair of a smaller share" in figure.layout.xaxis.title.text
+    nothing = np.full(4, np.nan)
+    (bare,) = draw(replace(record, interval=None, low=nothing, high=nothing)).data
+    assert bare.error_x.array is None
+    assert "interval" not in bare.hovertemplate
+
+
 def test_two_numbers_are_a_contour() -> None:
     record = pair(
         values=((0.01, 0.1, 1.0), (1, 2)),
@@ -245,6 +414,10 @@ def test_two_numbers_are_a_contour() -> None:
         one((EVIL, "b", "c"), (EVIL,), EVIL, parameters=(EVIL,), numeric=(False,)),
         pair(values=((0.01, 0.1, 1.0), (EVIL, "2")), observed=((0.1, 1.0), (EVIL, "2"))),
         pair(parameters=(EVIL, EVIL), objective=EVIL),
+        tree(parameter=EVIL, rule=f"opt is {EVIL}", objective=EVIL),
+        tree(parameter=EVIL, rule=EVIL, values=(EVIL, "b", "c"), numeric=False, incumbent=EVIL),
+        searched(EVIL),
+        together(EVIL),
     ],
 )
 def test_user_text_is_never_markup(record: Any) -> None:

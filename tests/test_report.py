@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from views import region, searched, together, tree
 
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
@@ -52,9 +53,9 @@ def effect(name: str, choice: str | None = None, note: str = "a note") -> Effect
         surrogate="process",
         observed=(seen,),
         observed_cost=np.array([1.0, 0.4, 0.7]),
-        support=np.ones(3),
-        ice_mean=np.empty((0, 3)),
-        ice_std=np.empty((0, 3)),
+        support=np.ones(4),
+        ice_mean=np.empty((0, 4)),
+        ice_std=np.empty((0, 4)),
         incumbent=(seen[0],),
         quality=HIGH,
         notes=(note,),
@@ -107,7 +108,10 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         qualities=(LOW, HIGH),
         importance=importance,
         effects=(effect(name, note=text), effect("opt", choice), Unavailable("momentum", text)),
+        regions=(tree(name, f"opt is {choice}"),),
         pairs=(),
+        interactions=together(name),
+        bias=searched(name),
         warnings=(text, "a warning"),
         version="1.2.3",
         seed=7,
@@ -162,10 +166,13 @@ def test_cards_come_in_order() -> None:
         "summary",
         "trace",
         "importance",
+        "interactions",
         "effect-1",
         "effect-2",
         "effect-3",
+        "regions-1",
         "pair-1",
+        "bias",
         "method",
     ]
 
@@ -211,7 +218,7 @@ def test_importance_table_has_the_numbers() -> None:
 
 
 def test_curve_says_where_the_best_values_lie() -> None:
-    (lead,) = card(cards(analysis()), "effect-1").lead
+    lead, _ = card(cards(analysis()), "effect-1").lead
     assert "best with lr near 2 (mean 0.5)" in lead
     assert "Values from 2 to 3 are nearly as good." in lead  # 0.52 is within 0.2 of 0.5, 1.0 is not
     assert "from 0.3 to 0.7, 0.4 wide, while the mean changes by 2 in all" in lead
@@ -233,10 +240,148 @@ def test_curve_without_support_or_at_the_edge_says_so() -> None:
 
 
 def test_categories_say_the_best_and_the_worst() -> None:
-    (lead,) = card(cards(analysis()), "effect-2").lead
+    lead, _ = card(cards(analysis()), "effect-2").lead
     assert "best with opt = adam (mean 0.5)" in lead
     assert "worst with c (2.5)" in lead
     assert "2 of 3 trials used adam." in lead
+
+
+@pytest.mark.parametrize(
+    ("support", "seen", "text"),
+    [
+        ([1, 1, 1, 1], (1.0, 2.0, 3.0, 4.0), ""),
+        ([1, 0, 0, 1], (1.0, 3.75), "No trial lies between 1 and 3.75; the curve there is the"),
+        ([0, 1, 1, 0], (1.75, 3.0), "No trial lies above 3 or below 1.75; the curve there"),
+        ([0, 0, 0, 0], (), "No trial has a lr; the whole curve is the surrogate's guess."),
+    ],
+)
+def test_what_no_trial_supports_is_said(support: Any, seen: tuple[Any, ...], text: str) -> None:
+    record = replace(effect("lr"), observed=(seen,), support=np.array(support, float))
+    said = sentences.what_may_be_read(record)
+    assert text in said
+    assert ("guess" in said) is bool(text)
+
+
+def test_many_gaps_are_counted() -> None:
+    grid = tuple(np.arange(1.0, 12.0))
+    odd = tuple(v for v in grid if v % 2)
+    support = np.array([v % 2 for v in grid])
+    flat = np.zeros((0, 11))
+    record = replace(effect("lr"), values=(grid,), observed=(odd,), support=support, ice_mean=flat)
+    said = sentences.what_may_be_read(replace(record, mean=np.arange(11.0)))
+    assert "between 5 and 7 or in 2 narrower stretches; the curve there is" in said
+
+
+def test_categories_that_nobody_tried_are_named() -> None:
+    record = replace(effect("opt", "adam"), support=np.array([1.0, 2.0, 0.0, 0.0]))
+    assert "No trial used b or c; what is shown there" in sentences.what_may_be_read(record)
+    assert "No trial" not in sentences.what_may_be_read(effect("opt", "adam"))
+
+
+def test_single_configurations_that_differ_are_counted() -> None:
+    curves = np.array([[0, 1, 2, 3], [1, 0, 2, 3], [2, 1, 0, 3], [3, 2, 1, np.nan]], dtype=float)
+    record = replace(effect("lr"), ice_mean=curves)  # mean nearly best at its second and third
+    assert "in 2 of 3 single configurations the best lr" in sentences.what_may_be_read(record)
+    upside_down = replace(record, maximize=True)  # all are largest at 4, where the mean is
+    assert "in 3 of 3 single" in sentences.what_may_be_read(upside_down)
+
+
+def test_regions_say_where_the_effect_is_sure() -> None:
+    found = card(cards(analysis()), "regions-1")
+    assert found.lead[0] == (
+        "Where opt is adam, which holds the best trial, the effect of lr is known to ±0.12 instead "
+        "of ±0.4 over the whole space."
+    )
+    assert "least sure where opt is sgd (±0.5, 1 trial)" in found.lead[1]
+    assert found.table is not None
+    assert found.table.columns == ("rule", "share of the space", "trials", "mean std", "best trial")
+    assert found.table.rows == (
+        ("everywhere", f"100.0{FIXED}%", "0", "±0.4", "here"),
+        ("opt is sgd", f"50.0{FIXED}%", "1", "±0.5", ""),
+        ("opt is adam", f"50.0{FIXED}%", "2", "±0.12", "here"),
+    )
+    assert found.qualities[0].sentence == "It predicts well."
+
+
+def test_regions_that_bring_nothing_say_so() -> None:
+    root, first, best = tree().tree
+    worse = replace(best, confidence=0.6)
+    same = replace(best, confidence=0.4001)
+    nobody = replace(best, holds_incumbent=False)
+    say = sentences.where_it_is_sure
+    assert "less surely than" in say(tree(tree=(root, first, worse)))
+    assert "to ±0.6 against ±0.4" in say(tree(tree=(root, first, worse)))
+    assert "as well as over the whole space, to ±0.4." in say(tree(tree=(root, first, same)))
+    assert "leaves lr inactive" in say(tree(tree=(root, first, nobody), incumbent=None))
+    assert "surest where opt is adam" in say(tree(tree=(root, first, nobody), incumbent=None))
+    assert "No split of the space was found" in say(tree(tree=(region(0, None, "all", 0.4),)))
+
+
+def test_a_region_can_be_chosen() -> None:
+    choice = card(cards(analysis()), "regions-1").choice
+    assert choice is not None
+    assert choice.options == ((1, "opt is sgd"), (2, "opt is adam"))
+    assert choice.chosen == 2
+    (select,) = page().all("select")
+    assert {"for": select["id"]} in page().all("label")
+    assert page().all("option") == [{"value": "1"}, {"value": "2", "selected": None}]
+    figure = card(cards(analysis()), "regions-1").figure
+    assert figure is not None
+    drawn = {t["meta"]["region"] for t in figure["data"] if "meta" in t}
+    assert drawn == {value for value, _ in choice.options}
+    unsplit = tree(tree=(region(0, None, "everywhere", 0.4),))
+    alone = cards(replace(analysis(), regions=(unsplit,)))
+    assert card(alone, "regions-1").choice is None
+
+
+def test_the_script_knows_what_the_figures_call_their_looks() -> None:
+    script = page().scripts[-1]
+    assert 'trace.meta.region === region ? "on" : "off"' in script
+    assert 'querySelectorAll(".choice")' in script
+
+
+def test_interactions_and_bias_have_their_numbers() -> None:
+    found = cards(analysis())
+    pairs = card(found, "interactions")
+    assert f"lr × opt: H 0.5, 30{FIXED}% of the variance" in pairs.lead[0]
+    assert pairs.section == "Importance"
+    assert pairs.table is not None
+    assert pairs.table.rows[1] == ("lr × m", "0.90", "0.00 to 1.00", f"1.0{FIXED}%")
+    search = card(found, "bias")
+    assert search.section == "Search"
+    assert search.lead == (
+        "The search favoured some parts.",
+        "Searched unevenly, by each parameter alone, most uneven first: lr.",
+    )
+    assert search.notes == ("From a part.",)
+    assert search.table is not None
+    assert search.table.rows == (("lr", "0.40", "0.002"), ("opt", "0.05", "0.600"))
+
+
+def test_an_even_search_and_no_interaction_are_said() -> None:
+    even = replace(searched(), parameter_p=np.array([0.5, 0.6]))
+    assert "as evenly as chance allows" in sentences.where_it_looked(even)
+    alone = replace(together(), share=np.zeros(4), h=np.zeros(4))
+    assert sentences.what_acts_together(alone).startswith("No two parameters act together")
+
+
+def test_new_cards_say_why_they_are_missing() -> None:
+    why = "Tune at least two."
+    missing = Unavailable("x", why)
+    found = cards(
+        replace(analysis(), interactions=missing, bias=missing, regions=(missing,), effects=())
+    )
+    for id in ("interactions", "bias", "regions-1"):
+        assert card(found, id).problem == why
+        assert card(found, id).figure is None
+
+
+def test_json_has_every_record() -> None:
+    made = json.loads(analysis().to_json())
+    assert made["bias"]["path"] == [0.9, 0.5, 0.3]
+    assert made["interactions"]["h"] == [0.5, 0.9, 0.1, 0.2]
+    assert made["regions"][0]["tree"][2]["mean"] == [20.0, 21.0, 22.0]
+    assert made["regions"][0]["record"] == "Regions"
 
 
 def test_pair_reads_the_cell_of_the_best() -> None:
@@ -261,7 +406,7 @@ def test_what_is_unavailable_says_why_and_the_rest_comes() -> None:
     assert card(found, "effect-1").figure is not None
     shown = Page(render(found, "t"))
     assert "Only 3 trials: run at least 10." in shown.text
-    assert len(shown.all("figure")) == 3
+    assert len(shown.all("figure")) == 6
 
 
 @pytest.mark.parametrize("evil", EVIL)
@@ -269,11 +414,11 @@ def test_planted_markup_stays_text(evil: str) -> None:
     planted = Page(render(cards(analysis(name=evil, choice=evil + "2", text=evil)), evil))
     harmless = page()
     assert [t for t, _ in planted.tags] == [t for t, _ in harmless.tags]
-    assert len(planted.scripts) == 4 + 2  # figures, Plotly, ours
+    assert len(planted.scripts) == 7 + 2  # figures, Plotly, ours
     assert evil in planted.text
     for _, attributes in planted.tags:
         assert not any(a.startswith("on") for a in attributes)
-    for text in planted.scripts[:4]:
+    for text in planted.scripts[:7]:
         assert "<" not in text
         json.loads(text)
 
@@ -310,8 +455,8 @@ def test_links_find_their_targets_and_ids_are_unique() -> None:
 
 def test_figures_and_tables_can_be_read_without_seeing() -> None:
     plots = [d for d in page().all("div") if d.get("role") == "img"]
-    assert len(plots) == 4
-    assert "best with lr near 2" in str(plots[2]["aria-label"])
+    assert len(plots) == 7
+    assert "best with lr near 2" in str(plots[3]["aria-label"])
     assert all(h.get("scope") in ("row", "col") for h in page().all("th"))
     assert len(page().all("h1")) == 1
 

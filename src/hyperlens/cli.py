@@ -49,6 +49,22 @@ class Band(StrEnum):
     joint = "joint"
 
 
+class Criterion(StrEnum):
+    """What is to be alike within a region."""
+
+    l2 = "l2"
+    area = "area"
+    variance = "variance"
+    mean = "mean"
+
+
+class Curve(StrEnum):
+    """Which curve of a configuration the criteria l2 and area compare."""
+
+    variance = "variance"
+    std = "std"
+
+
 Source = Annotated[
     str,
     typer.Argument(
@@ -67,6 +83,13 @@ Cost = Annotated[
 Maximize = Annotated[bool, typer.Option("--maximize", help="Larger values of the cost are better.")]
 Seed = Annotated[int, typer.Option(min=0, help="Same input and seed: same result.")]
 Shown = Annotated[Format, typer.Option("--format", help="How to print it.")]
+Budget = Annotated[float | None, typer.Option(help="Only trials of this budget.")]
+Cap = Annotated[
+    str | None, typer.Option(help="Good region only: a cost, 'default' or 'quantile=0.25'.")
+]
+Leader = Annotated[
+    Surrogate | None, typer.Option(help="Who leads; by default who cross-validates better.")
+]
 Interval = Annotated[
     float, typer.Option(min=0.0, max=0.999, help="Level of the intervals; 0 to skip them.")
 ]
@@ -132,14 +155,9 @@ def importance(
     order: Annotated[
         int, typer.Option(min=1, max=3, help="1: parameters, 2: pairs too, 3: triples too.")
     ] = 2,
-    cap: Annotated[
-        str | None,
-        typer.Option(help="Good region only: a cost, 'default' or 'quantile=0.25'."),
-    ] = None,
-    budget: Annotated[float | None, typer.Option(help="Only trials of this budget.")] = None,
-    surrogate: Annotated[
-        Surrogate | None, typer.Option(help="Who leads; by default who cross-validates better.")
-    ] = None,
+    cap: Cap = None,
+    budget: Budget = None,
+    surrogate: Leader = None,
     subspace: Annotated[
         str | None,
         typer.Option(help="Write the important subspace (ConfigSpace JSON or YAML) to this file."),
@@ -200,6 +218,8 @@ def effect(
     ] = Band.pointwise,
     level: Annotated[float, typer.Option(min=0.01, max=0.999, help="Level of the band.")] = 0.95,
     grid: Annotated[int, typer.Option(min=2, max=500, help="Points per parameter.")] = 20,
+    cap: Cap = None,
+    budget: Budget = None,
     seed: Seed = 0,
     shown: Shown = Format.table,
 ) -> None:
@@ -217,8 +237,116 @@ def effect(
         grid=grid,
         seed=seed,
         objective=objective,
+        budget=budget,
+        cap=cap,
     )
     _print(record, shown, history.warnings(objective))
+
+
+@app.command()
+def regions(
+    source: Source,
+    parameter: Annotated[str, typer.Argument(help="Whose effect.", show_default=False)],
+    study: Study = None,
+    space: SpaceFile = None,
+    cost: Cost = None,
+    maximize: Maximize = False,
+    levels: Annotated[
+        int | None, typer.Option(min=1, max=10, help="Split every region so often; else 3.")
+    ] = None,
+    splits: Annotated[
+        int | None, typer.Option(min=1, max=500, help="So many splits, the best first.")
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Split the best trial's region down to this mean std."),
+    ] = None,
+    criterion: Annotated[
+        Criterion, typer.Option(help="What is to be alike within a region.")
+    ] = Criterion.l2,
+    curve: Annotated[
+        Curve, typer.Option(help="Which curves l2 and area compare.")
+    ] = Curve.variance,
+    surrogate: Annotated[Surrogate, typer.Option(help="What to explain.")] = Surrogate.gp,
+    min_size: Annotated[
+        int, typer.Option(min=1, help="Points of the sample on each side of a split.")
+    ] = 2,
+    min_improvement: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Part of the impurity a split takes away.")
+    ] = 0.0,
+    seed: Seed = 0,
+    shown: Shown = Format.table,
+) -> None:
+    """Where the effect of a parameter is sure: regions of the space, by rules."""
+    from hyperlens import terminal
+    from hyperlens.explain.regions import regions as compute
+
+    history = _read(source, study, space, cost, maximize)
+    objective = _objective(history, cost)
+    with terminal.announced_compilation(), terminal.progress() as step:
+        step("regions", 0.0)
+        record = compute(
+            history,
+            parameter,
+            levels=levels,
+            splits=splits,
+            until=until,
+            min_size=min_size,
+            min_improvement=min_improvement,
+            criterion=criterion.value,
+            curve=curve.value,
+            surrogate=surrogate.value,
+            seed=seed,
+            objective=objective,
+        )
+    _print(record, shown, history.warnings(objective))
+
+
+@app.command()
+def interactions(
+    source: Source,
+    study: Study = None,
+    space: SpaceFile = None,
+    cost: Cost = None,
+    maximize: Maximize = False,
+    surrogate: Leader = None,
+    interval: Interval = 0.9,
+    seed: Seed = 0,
+    shown: Shown = Format.table,
+) -> None:
+    """How strongly each two parameters act together (Friedman's H)."""
+    from hyperlens import terminal
+    from hyperlens.explain.interaction import interactions as compute
+
+    history = _read(source, study, space, cost, maximize)
+    objective = _objective(history, cost)
+    with terminal.announced_compilation(), terminal.progress() as step:
+        step("interactions", 0.0)
+        record = compute(
+            history,
+            surrogate=None if surrogate is None else surrogate.value,
+            interval=interval or None,
+            seed=seed,
+            objective=objective,
+        )
+    _print(record, shown, history.warnings(objective))
+
+
+@app.command()
+def bias(
+    source: Source,
+    study: Study = None,
+    space: SpaceFile = None,
+    cost: Cost = None,
+    maximize: Maximize = False,
+    seed: Seed = 0,
+    shown: Shown = Format.table,
+) -> None:
+    """Where the search looked and where it did not, against an even search."""
+    from hyperlens.explain.bias import bias as compute
+
+    history = _read(source, study, space, cost, maximize)
+    _print(compute(history, seed=seed), shown, history.warnings(_objective(history, cost)))
 
 
 def _read(

@@ -15,17 +15,24 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from hyperlens.explain.bias import Bias
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
+from hyperlens.explain.interaction import Interactions
+from hyperlens.explain.regions import Regions
 from hyperlens.record import Record
 from hyperlens.reports.analysis import Analysis, Unavailable
-from hyperlens.reports.sentences import rank
+from hyperlens.reports.sentences import rank, where_it_is_sure, where_it_looked
 from hyperlens.surrogates.quality import Quality
 
 MOST_ROWS = 15  # of importance in the summary
-MOST_LISTED = 100  # of importance on its own
+MOST_LISTED = 100  # of importance or interactions on their own
 MOST_VALUES = 20  # of the best configuration
 CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
+BANDS = {
+    "pointwise": "The band is pointwise: how unsure a single prediction is, on average.",
+    "joint": "The band is joint: how unsure the average itself is.",
+}
 COLOURS = {"trust": "green", "caution": "yellow", "do not trust": "red"}
 
 
@@ -105,6 +112,15 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
         _rest(console, record)
     elif isinstance(record, Effect):
         console.print(_effect(record))
+        console.print(Text(BANDS[record.band]))
+    elif isinstance(record, Regions):
+        console.print(Text(printable(where_it_is_sure(record))))
+        console.print(_regions(record))
+    elif isinstance(record, Interactions):
+        console.print(_interactions(record))
+    elif isinstance(record, Bias):
+        console.print(_bias(record))
+        console.print(Text(printable(where_it_looked(record))))
     _sentences(console, _quality_of(record), (*warnings, *getattr(record, "notes", ())))
 
 
@@ -141,8 +157,12 @@ def show_analysis(analysis: Analysis) -> None:
         console.print(_importance(analysis.importance, MOST_ROWS))
         _rest(console, analysis.importance)
         notes = analysis.importance.notes
+    parts = [where_it_is_sure(r) for r in analysis.regions[:1] if isinstance(r, Regions)]
+    looked = analysis.bias.notes[-1:] if isinstance(analysis.bias, Bias) else (analysis.bias.why,)
+    said = getattr(analysis.importance, "why", None)
+    warnings = [warning for warning in analysis.warnings if warning != said]
     doubts = [q.sentence for q in analysis.qualities if q.verdict != "trust"]
-    _sentences(console, None, (*seen.notes, *notes, *analysis.warnings, *doubts))
+    _sentences(console, None, (*parts, *looked, *seen.notes, *notes, *warnings, *doubts))
 
 
 def _importance(record: Importance, most: int) -> Table:
@@ -151,7 +171,7 @@ def _importance(record: Importance, most: int) -> Table:
     table.add_column("share", justify="right")
     table.add_column(f"± over {record.spread_of}", justify="right")
     if record.interval is not None:
-        table.add_column(f"{record.interval:.0%} interval", justify="right")
+        table.add_column(f"{record.interval:.0%} interval", justify="right", no_wrap=True)
         table.add_column("rank", justify="right")
     if record.witness_name is not None:
         table.add_column(record.witness_name, justify="right")
@@ -179,12 +199,65 @@ def _effect(record: Effect) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in record.parameters:
         table.add_column(Text(printable(name)), justify="right", overflow="fold")
-    for name in (record.objective, "std", f"{record.level:.0%} band"):
+    band = f"{record.level:.0%} {record.band} band"
+    for name in (record.objective, "std", band, "trials nearest"):
         table.add_column(Text(printable(name)), justify="right")
     for k, values in enumerate(product(*record.values)):
         at = [Text(printable(_value(value))) for value in values]
         band = f"{_number(record.low[k])} to {_number(record.high[k])}"
-        table.add_row(*at, _number(record.mean[k]), _number(record.std[k]), band)
+        mean, std = _number(record.mean[k]), _number(record.std[k])
+        table.add_row(*at, mean, std, band, f"{record.support[k]:.0f}")
+    return table
+
+
+def _regions(record: Regions) -> Table:
+    """The whole space, then each leaf."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(Text(printable(f"regions of {record.parameter}")), overflow="fold")
+    for name in ("share of space", "trials", "mean std", "best trial"):
+        table.add_column(name, justify="right")
+    leaves = record.leaves if len(record.tree) > 1 else ()
+    for region in (record.tree[0], *leaves[:MOST_LISTED]):
+        table.add_row(
+            Text(printable(region.rule)),
+            _percent(region.share),
+            str(region.trials),
+            _number(region.confidence),
+            "here" if region.holds_incumbent else "",
+        )
+    if len(leaves) > MOST_LISTED:
+        table.add_row(f"and {len(leaves) - MOST_LISTED} more")
+    return table
+
+
+def _interactions(record: Interactions) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("interaction", overflow="fold")
+    table.add_column("H", justify="right")
+    if record.interval is not None:
+        table.add_column(f"{record.interval:.0%} interval", justify="right")
+    table.add_column("share of variance", justify="right")
+    for k, pair in enumerate(record.pairs[:MOST_LISTED]):
+        row: list[Any] = [Text(printable(" × ".join(pair))), _digits(record.h[k])]
+        if record.interval is not None:
+            row.append(f"{_digits(record.low[k])} to {_digits(record.high[k])}")
+        table.add_row(*row, _percent(record.share[k]))
+    if len(record.pairs) > MOST_LISTED:
+        table.add_row(f"and {len(record.pairs) - MOST_LISTED} more")
+    return table
+
+
+def _bias(record: Bias) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("searched unevenly", overflow="fold")
+    table.add_column("MMD", justify="right")
+    table.add_column("p", justify="right")
+    table.add_row("all parameters", _digits(record.mmd), f"{record.p:.3f}")
+    numbers = zip(record.parameters, record.parameter_mmd, record.parameter_p, strict=True)
+    for name, mmd, p in list(numbers)[:MOST_LISTED]:
+        table.add_row(Text(printable(name)), _digits(mmd), f"{p:.3f}")
+    if len(record.parameters) > MOST_LISTED:
+        table.add_row(f"and {len(record.parameters) - MOST_LISTED} more")
     return table
 
 

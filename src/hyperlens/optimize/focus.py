@@ -28,7 +28,7 @@ POLISHED = 3  # best points that are polished
 MOST_STEPS = 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """What is left of one axis."""
 
@@ -66,7 +66,7 @@ class Part:
         return Part(kept=self.kept[first : last + 1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
     """A vector and its score."""
 

@@ -6,7 +6,16 @@ import numpy as np
 from plotly.graph_objects import Bar, Figure
 
 from hyperlens.explain.fanova import Importance
-from hyperlens.plots.style import BLUE, INK, ORANGE, category_axis, figure, safe, short
+from hyperlens.plots.style import (
+    BLUE,
+    ORANGE,
+    category_axis,
+    figure,
+    safe,
+    short,
+    unshown,
+    whiskers,
+)
 
 MOST = 15  # bars
 
@@ -52,27 +61,19 @@ def _bars(record: Importance, rows: list[int], names: list[str], title: str, col
     share = record.share[rows]
     hover = "<b>%{y}</b><br>share %{x:.1%}<br>spread over "
     hover += record.spread_of + " ± %{customdata[0]:.1%}"
-    whiskers = None
+    bars = None
     if record.interval is not None:
         hover += (
             f"<br>{record.interval:.0%} interval %{{customdata[1]:.1%}} to %{{customdata[2]:.1%}}"
         )
-        whiskers = {
-            "type": "data",
-            "symmetric": False,
-            "array": (record.high[rows] - share).tolist(),
-            "arrayminus": (share - record.low[rows]).tolist(),
-            "color": INK,
-            "thickness": 1.5,
-            "width": 4,
-        }
+        bars = whiskers(share, record.low[rows], record.high[rows])
     return Bar(
         orientation="h",
         x=share.tolist(),
         y=names,
         name=title,
         marker={"color": colour, "opacity": 0.85},
-        error_x=whiskers,
+        error_x=bars,
         customdata=[[record.std[i], record.low[i], record.high[i]] for i in rows],
         hovertemplate=hover + "<extra></extra>",
     )
@@ -83,5 +84,4 @@ def _hidden(record: Importance) -> str:
     if left <= 0:
         return ""
     total = float(np.nansum(record.share[MOST:]))
-    note = f"not shown: {left} smaller effect{'s' * (left > 1)}, {total:.1%}"
-    return f"<br><span style='font-size:11px'>{note}</span>"
+    return unshown(f"{left} smaller effect{'s' * (left > 1)}, {total:.1%}")

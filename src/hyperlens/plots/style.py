@@ -11,6 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from plotly.graph_objects import Figure, Scatter, layout
 
 # Okabe and Ito's palette, told apart with every common colour vision; blue a little lighter than
@@ -90,6 +92,11 @@ def directed(objective: str, maximize: bool) -> str:
     return f"{safe(short(objective, 40))} ({'higher' if maximize else 'lower'} is better)"
 
 
+def unshown(note: str) -> str:
+    """A line under an axis title: what did not fit into the figure."""
+    return f"<br><span style='font-size:11px'>not shown: {note}</span>"
+
+
 def labels(values: Sequence[Any]) -> list[str]:
     """One text per value, different for different values (1 and "1"), not yet escaped."""
     texts = [str(v) for v in values]
@@ -147,7 +154,9 @@ def star(x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0) -> Scat
     )
 
 
-def whiskers(value: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, Any]:
+def whiskers(
+    value: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> dict[str, Any]:
     """Error bars from low to high around a value."""
     return {
         "type": "data",

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.bias import Bias, bias
 from hyperlens.explain.effects import Effect, effect
 from hyperlens.explain.fanova import Importance, importance
 from hyperlens.explain.fitting import Fitted, SurrogateName, fit, leader
+from hyperlens.explain.interaction import Interactions, interactions
 from hyperlens.explain.overview import Overview, overview
+from hyperlens.explain.regions import Regions, regions
 from hyperlens.history import History
 from hyperlens.record import Record, as_json, plain
 from hyperlens.surrogates.quality import Quality
@@ -27,6 +30,9 @@ MOST_EFFECTS = 12  # cards of single parameters, the most important ones
 MOST_PAIRS = 3  # cards of pairs, the strongest interactions
 PAIR_SHARE = 0.005  # an interaction below this share gets no card
 PAIR_GRID = 15  # points along each side of a pair's grid
+MOST_REGIONS = 3  # cards of regions, of the most important parameters
+REGION_LEVELS = 2
+MANY_TRIALS = 500  # beyond, one card of regions, and interactions without intervals
 
 Progress = Callable[[str, float], None]  # what is being done, how much is done (0 to 1)
 
@@ -53,7 +59,10 @@ class Analysis:
     qualities: tuple[Quality, ...]
     importance: Importance | Unavailable
     effects: tuple[Effect | Unavailable, ...]
+    regions: tuple[Regions | Unavailable, ...]
     pairs: tuple[Effect | Unavailable, ...]
+    interactions: Interactions | Unavailable
+    bias: Bias | Unavailable
     warnings: tuple[str, ...]
     version: str
     seed: int
@@ -66,7 +75,10 @@ class Analysis:
             "qualities": plain(self.qualities),
             "importance": self.importance.to_dict(),
             "effects": [e.to_dict() for e in self.effects],
+            "regions": [r.to_dict() for r in self.regions],
             "pairs": [e.to_dict() for e in self.pairs],
+            "interactions": self.interactions.to_dict(),
+            "bias": self.bias.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -111,8 +123,26 @@ def analyse(
     names, pairs = _chosen(history, shares)
     effects: list[Effect | Unavailable] = []
     for k, subject in enumerate([*names, *pairs]):
-        progress(f"effect of {' and '.join(subject)}", 0.7 + 0.3 * k / (len(names) + len(pairs)))
+        progress(f"effect of {' and '.join(subject)}", 0.6 + 0.2 * k / (len(names) + len(pairs)))
         effects.append(_effect(history, subject, led, seed, objective))
+    many = len(seen.cost) > MANY_TRIALS
+    parts: list[Regions | Unavailable] = []
+    for (name,) in names[: _region_cards(history, led, many)]:
+        progress(f"regions of {name}", 0.8 + 0.1 * len(parts) / MOST_REGIONS)
+        parts.append(_regions(history, name, led, seed, objective))
+    progress("interactions", 0.9)
+    together = _attempt(
+        "interactions",
+        lambda: interactions(
+            history,
+            surrogate=led,
+            interval=None if many else interval,
+            seed=seed,
+            objective=objective,
+        ),
+    )
+    progress("where the search looked", 0.95)
+    looked = _attempt("where the search looked", lambda: bias(history, seed=seed))
     if len(names) < len(history.space):
         left = len(history.space) - len(names)
         warnings.append(f"Effects of the {left} least important parameters are not shown.")
@@ -121,7 +151,10 @@ def analyse(
         qualities=tuple(f.quality for f in fitted.values()),
         importance=shares,
         effects=tuple(effects[: len(names)]),
+        regions=tuple(parts),
         pairs=tuple(effects[len(names) :]),
+        interactions=together,
+        bias=looked,
         warnings=tuple(warnings),
         version=__version__,
         seed=seed,
@@ -163,6 +196,30 @@ def _effect(
         "effect of " + " and ".join(subject),
         lambda: effect(
             history, subject, surrogate=surrogate, grid=grid, seed=seed, objective=objective
+        ),
+    )
+    return found
+
+
+def _region_cards(history: History, surrogate: SurrogateName, many: bool) -> int:
+    """For how many parameters regions are shown; a forest's take long, and so do many trials'."""
+    if len(history.space) < 2:
+        return 0
+    return 1 if many or surrogate == "forest" else MOST_REGIONS
+
+
+def _regions(
+    history: History, name: str, surrogate: SurrogateName, seed: int, objective: str | None
+) -> Regions | Unavailable:
+    found: Regions | Unavailable = _attempt(
+        f"regions of {name}",
+        lambda: regions(
+            history,
+            name,
+            levels=REGION_LEVELS,
+            surrogate=surrogate,
+            seed=seed,
+            objective=objective,
         ),
     )
     return found

@@ -7,10 +7,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from hyperlens.explain.bias import Bias
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
+from hyperlens.explain.interaction import Interactions
 from hyperlens.explain.overview import Overview
+from hyperlens.explain.regions import Regions
 from hyperlens.plots import draw
+from hyperlens.plots.regions import drawn, highlighted
 from hyperlens.plots.style import short
 from hyperlens.record import Record
 from hyperlens.reports import sentences as say
@@ -18,7 +22,8 @@ from hyperlens.reports.analysis import Analysis, Unavailable
 from hyperlens.surrogates.quality import Quality
 
 SUMMARY, TRACE, IMPORTANCE = "Summary", "Optimisation trace", "Importance"
-EFFECTS, PAIRS, METHOD = "Effects", "Pair effects", "Method"
+EFFECTS, REGIONS, PAIRS = "Effects", "Regions", "Pair effects"
+SEARCH, METHOD = "Search", "Method"
 MOST_ROWS = 1000  # of a table of effects
 WORST_FIRST = ("do not trust", "caution", "trust")
 
@@ -42,6 +47,15 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """Which region of a figure is highlighted: ids (of `meta` in its traces) and their rules."""
+
+    label: str
+    options: tuple[tuple[int, str], ...]
+    chosen: int
+
+
+@dataclass(frozen=True)
 class Card:
     """One thing to know. All texts are plain: whoever shows a card escapes them.
 
@@ -55,6 +69,7 @@ class Card:
     lead: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     figure: dict[str, Any] | None = None
+    choice: Choice | None = None
     table: Table | None = None
     problem: str | None = None
     qualities: tuple[Quality, ...] = ()
@@ -67,8 +82,11 @@ def cards(analysis: Analysis) -> tuple[Card, ...]:
         _summary(analysis),
         _trace(analysis.overview),
         _importance(analysis.importance),
+        _interactions(analysis.interactions),
         *(_effect(e, f"effect-{k}", EFFECTS) for k, e in enumerate(analysis.effects, 1)),
+        *(_regions(r, f"regions-{k}") for k, r in enumerate(analysis.regions, 1)),
         *(_effect(e, f"pair-{k}", PAIRS) for k, e in enumerate(analysis.pairs, 1)),
+        _bias(analysis.bias),
         _method(analysis),
     )
 
@@ -176,10 +194,91 @@ def _effect(record: Effect | Unavailable, id: str, section: str) -> Card:
         id=id,
         section=section,
         title=say.effect_name(record.parameters),
-        lead=(say.how_it_acts(record),),
+        lead=(say.how_it_acts(record), *_limits(record)),
         figure=_figure(record),
         qualities=(record.quality,),
         notes=record.notes,
+    )
+
+
+def _limits(record: Effect) -> tuple[str, ...]:
+    return (say.what_may_be_read(record),) if len(record.parameters) == 1 else ()
+
+
+def _interactions(record: Interactions | Unavailable) -> Card:
+    title = "Interactions"
+    if isinstance(record, Unavailable):
+        return Card(id="interactions", section=IMPORTANCE, title=title, problem=record.why)
+    columns = ["pair", "H", "share of the variance"]
+    if record.interval is not None:
+        columns.insert(2, f"{say.percent(record.interval)} interval of H")
+    rows = []
+    for k, pair in enumerate(record.pairs[:MOST_ROWS]):
+        row = [say.effect_name(pair), _two(record.h[k]), _share(record.share[k])]
+        if record.interval is not None:
+            row.insert(2, f"{_two(record.low[k])} to {_two(record.high[k])}")
+        rows.append(tuple(row))
+    return Card(
+        id="interactions",
+        section=IMPORTANCE,
+        title=title,
+        lead=(say.what_acts_together(record),),
+        figure=_figure(record),
+        table=Table(tuple(columns), tuple(rows), (False, *[True] * (len(columns) - 1))),
+        qualities=(record.quality,),
+        notes=record.notes,
+    )
+
+
+def _regions(record: Regions | Unavailable, id: str) -> Card:
+    if isinstance(record, Unavailable):
+        return _unavailable(record, id, REGIONS)
+    columns = ("rule", "share of the space", "trials", "mean std", "best trial")
+    shown = record.tree[:1] if len(record.tree) == 1 else (record.tree[0], *record.leaves)
+    rows = tuple(
+        (
+            r.rule,
+            _share(r.share),
+            str(r.trials),
+            f"±{say.number(r.confidence, 2)}",
+            "here" if r.holds_incumbent else "",
+        )
+        for r in shown[:MOST_ROWS]
+    )
+    leaves = drawn(record)
+    choice = Choice("Highlight", tuple((r.id, r.rule) for r in leaves), highlighted(record).id)
+    return Card(
+        id=id,
+        section=REGIONS,
+        title=f"Regions of {record.parameter}",
+        lead=(say.where_it_is_sure(record), say.what_a_region_is(record)),
+        figure=_figure(record),
+        choice=choice if len(leaves) > 1 else None,
+        table=Table(columns, rows, (False, True, True, True, False)),
+        qualities=(record.quality,),
+        notes=record.notes,
+    )
+
+
+def _bias(record: Bias | Unavailable) -> Card:
+    title = "Where the search looked"
+    if isinstance(record, Unavailable):
+        return Card(id="bias", section=SEARCH, title=title, problem=record.why)
+    rows = tuple(
+        (name, _two(mmd), f"{p:.3f}")
+        for name, mmd, p in zip(
+            record.parameters, record.parameter_mmd, record.parameter_p, strict=True
+        )
+    )
+    *notes, sentence = record.notes
+    return Card(
+        id="bias",
+        section=SEARCH,
+        title=title,
+        lead=(sentence, say.where_it_looked(record)),
+        figure=_figure(record),
+        table=Table(("parameter", "MMD", "p"), rows[:MOST_ROWS], (False, True, True)),
+        notes=tuple(notes),
     )
 
 
@@ -219,6 +318,10 @@ def _qualities(qualities: tuple[Quality, ...]) -> Table:
 
 def _share(share: float) -> str:
     return f"{100 * share:.1f}{say.FIXED}%" if math.isfinite(share) else "–"
+
+
+def _two(x: float) -> str:
+    return f"{x:.2f}" if math.isfinite(x) else "–"
 
 
 def _figure(record: Record) -> dict[str, Any]:

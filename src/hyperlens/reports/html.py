@@ -14,7 +14,7 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
-from hyperlens.reports.cards import Card, Fact, Table
+from hyperlens.reports.cards import Card, Choice, Fact, Table
 from hyperlens.surrogates.quality import Quality
 
 OPEN_ROWS = 12  # a longer table starts folded
@@ -122,9 +122,23 @@ def _figure(card: Card) -> str:
     assert card.figure is not None
     height = int(card.figure["layout"]["height"])
     label = escape(f"Plot: {card.title}. {' '.join(card.lead)}")
+    choice = _choice(card.choice, f"{card.id}-choice") if card.choice else ""
     return (
-        f'<figure><div class="plot" role="img" aria-label="{label}" style="height:{height}px">'
-        f'</div><script type="application/json">{embedded(card.figure)}</script></figure>'
+        f'<figure>{choice}<div class="plot" role="img" aria-label="{label}" '
+        f'style="height:{height}px"></div>'
+        f'<script type="application/json">{embedded(card.figure)}</script></figure>'
+    )
+
+
+def _choice(choice: Choice, id: str) -> str:
+    """A list to choose the highlighted region from; hidden until the script can serve it."""
+    options = "".join(
+        f'<option value="{value}"{" selected" * (value == choice.chosen)}>{escape(text)}</option>'
+        for value, text in choice.options
+    )
+    return (
+        f'<p class="choice" hidden><label for="{escape(id)}">{escape(choice.label)}</label> '
+        f'<select id="{escape(id)}">{options}</select></p>'
     )
 
 

@@ -36,6 +36,7 @@
         if (bars) bars.color = card.color;
       }
     }
+    layout.uirevision = "kept"; // what the reader hid or zoomed stays so in another theme
     if (touch) layout.dragmode = false; // a finger on a plot scrolls the page
     return { data, layout };
   }
@@ -47,6 +48,21 @@
   }
 
   const redraw = () => drawn.forEach(draw);
+
+  // A list beside a figure of regions chooses the one that is highlighted.
+  function highlight(plot, region) {
+    for (const trace of figures.get(plot).data) {
+      const looks = trace.meta?.[trace.meta.region === region ? "on" : "off"];
+      if (looks) Object.assign(trace, structuredClone(looks));
+    }
+    draw(plot);
+  }
+  for (const choice of document.querySelectorAll(".choice")) {
+    const list = choice.querySelector("select");
+    const plot = choice.parentElement.querySelector(".plot");
+    choice.hidden = false;
+    list.addEventListener("change", () => highlight(plot, Number(list.value)));
+  }
 
   const near = new IntersectionObserver(
     (entries) => {

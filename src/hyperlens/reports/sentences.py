@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens.explain.bias import Bias
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.explain.fitting import NAMES
+from hyperlens.explain.interaction import Interactions
 from hyperlens.explain.overview import Overview
+from hyperlens.explain.regions import Region, Regions
+from hyperlens.plots.gaps import Gap, gaps, untried
 from hyperlens.reports.analysis import Analysis
 
 NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
+MOST_GAPS = 3  # stretches without a trial that a sentence names
 FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 
 
@@ -137,6 +142,138 @@ def how_it_acts(record: Effect) -> str:
     return f"{place} {_sureness(record, best, change)} {support}"
 
 
+def what_may_be_read(record: Effect) -> str:
+    """How far a curve may be trusted: where nothing was tried, and whether all move as the mean does."""
+    text = "This is an average over all other parameters, not what each configuration does."
+    alike = _alike(record)
+    if alike is not None:
+        same, curves = alike
+        text = (
+            f"This is an average: in {same} of {counted(curves, 'single configuration')} the best "
+            f"{record.parameters[0]} is that of the average or nearly as good."
+        )
+    return " ".join(filter(None, (text, _guessed(record))))
+
+
+def _alike(record: Effect) -> tuple[int, int] | None:
+    """How many single configurations are best where the mean is nearly at its best."""
+    curves = record.ice_mean[~np.isnan(record.ice_mean).any(axis=1)]
+    change = float(np.nanmax(record.mean) - np.nanmin(record.mean))
+    if len(record.parameters) > 1 or not len(curves) or not change > 0:
+        return None
+    best = curves.argmax(axis=1) if record.maximize else curves.argmin(axis=1)
+    top = np.nanmax(record.mean) if record.maximize else np.nanmin(record.mean)
+    near = np.abs(record.mean - top) <= NEARLY * change
+    return int(near[best].sum()), len(curves)
+
+
+def _guessed(record: Effect) -> str:
+    """What of a curve no trial supports."""
+    name = record.parameters[0]
+    if len(record.parameters) > 1:
+        return ""
+    if not record.numeric[0]:
+        unused = [str(value) for value in untried(record)]
+        if not unused:
+            return ""
+        more = f" or {len(unused) - MOST_GAPS} more" * (len(unused) > MOST_GAPS)
+        return (
+            f"No trial used {' or '.join(unused[:MOST_GAPS])}{more}; what is shown there is the "
+            "surrogate's guess."
+        )
+    found = gaps(record)
+    if not found:
+        return ""
+    if found == [(None, None)]:
+        return f"No trial has a {name}; the whole curve is the surrogate's guess."
+    places = [_between(gap) for gap in found[:MOST_GAPS]]
+    if len(found) > MOST_GAPS:
+        left = len(found) - MOST_GAPS
+        places.append(f"in {left} narrower stretch{'es' * (left > 1)}")
+    where = places[0] if len(places) == 1 else f"{', '.join(places[:-1])} or {places[-1]}"
+    return f"No trial lies {where}; the curve there is the surrogate's guess."
+
+
+def _between(gap: Gap) -> str:
+    low, high = gap
+    if low is None:
+        return f"below {number(high, 3)}"
+    if high is None:
+        return f"above {number(low, 3)}"
+    return f"between {number(low, 3)} and {number(high, 3)}"
+
+
+def where_it_is_sure(record: Regions) -> str:
+    """How much surer the effect is in the incumbent's region than over the whole space."""
+    name, root = record.parameter, record.tree[0]
+    if len(record.tree) == 1:
+        return (
+            f"No split of the space was found that makes the effect of {name} surer: it is known to "
+            f"{_known(root)} everywhere."
+        )
+    best = record.best
+    if best is None:
+        surest = min(record.leaves, key=lambda r: r.confidence)
+        return (
+            f"The best trial leaves {name} inactive, so no region holds it. The effect of {name} is "
+            f"surest where {surest.rule}: known to {_known(surest)} instead of {_known(root)} over "
+            "the whole space."
+        )
+    here = f"Where {best.rule}, which holds the best trial, the effect of {name} is known"
+    if _known(best) == _known(root):
+        return f"{here} as well as over the whole space, to {_known(root)}."
+    if best.confidence < root.confidence:
+        return f"{here} to {_known(best)} instead of {_known(root)} over the whole space."
+    return (
+        f"{here} less surely than over the whole space, to {_known(best)} against {_known(root)}."
+    )
+
+
+def what_a_region_is(record: Regions) -> str:
+    """Which numbers these are, and where not to trust the curve."""
+    text = (
+        "The space is split so that the surrogate is about equally sure within each region; ± is its "
+        f"standard deviation, averaged over {record.parameter}."
+    )
+    least = max(record.leaves, key=lambda r: r.confidence)
+    if len(record.tree) > 1 and not least.holds_incumbent:
+        text += (
+            f" It is least sure where {least.rule} ({_known(least)}, "
+            f"{counted(least.trials, 'trial')}): do not conclude much from the curve there."
+        )
+    return text
+
+
+def _known(region: Region) -> str:
+    return f"±{number(region.confidence, 2)}"
+
+
+def where_it_looked(record: Bias) -> str:
+    """The parameter most unevenly searched, or that none was."""
+    uneven = [n for n, p in zip(record.parameters, record.parameter_p, strict=True) if p <= 0.05]
+    if not uneven:
+        return "Each parameter alone was searched as evenly as chance allows."
+    shown = ", ".join(uneven[:MOST_GAPS]) + (
+        f" and {len(uneven) - MOST_GAPS} more" if len(uneven) > MOST_GAPS else ""
+    )
+    return f"Searched unevenly, by each parameter alone, most uneven first: {shown}."
+
+
+def what_acts_together(record: Interactions) -> str:
+    """The strongest pair, and how H is to be read."""
+    meaning = (
+        "H is 0 where two parameters act each on its own, and 1 where they act only together. A large "
+        "H of a pair with a small share of the variance matters little."
+    )
+    if not record.pairs or not record.share[0] > 0:
+        return f"No two parameters act together in what the surrogate expects. {meaning}"
+    return (
+        f"Most of what two parameters do together is {effect_name(record.pairs[0])}: H "
+        f"{number(float(record.h[0]), 2)}, {percent(float(record.share[0]))} of the variance. "
+        f"{meaning}"
+    )
+
+
 def _curve(record: Effect, best: int, change: float) -> tuple[str, str]:
     name, values = record.parameters[0], record.values[0]
     good = np.abs(record.mean - record.mean[best]) <= NEARLY * change
@@ -235,6 +372,18 @@ def how_it_was_done(analysis: Analysis) -> tuple[str, ...]:
             f"good as the best where the mean differs by at most {percent(NEARLY)} of its whole "
             "change."
         )
+    if any(isinstance(r, Regions) for r in analysis.regions):
+        text.append(
+            "Regions split the space by rules on the other parameters so that the uncertainty of an "
+            "effect is alike within each (Moosbauer et al. 2021)."
+        )
+    if isinstance(analysis.bias, Bias):
+        text.append(
+            "Distance from an even search is the maximum mean discrepancy (MMD) between the evaluated "
+            "configurations and as many drawn evenly; its p-value is from permutations."
+        )
+    if isinstance(analysis.interactions, Interactions):
+        text.append("H is Friedman's, exact from the functional ANOVA of the surrogate.")
     if analysis.qualities:
         text.append(
             "Each surrogate was cross-validated: R² and rank correlation compare its predictions "

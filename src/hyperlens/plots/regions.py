@@ -1,0 +1,252 @@
+"""The effect of a parameter in each region of a tree, and over the whole space.
+
+Every trace of a region carries in `meta` its id and its looks when highlighted and when not, so that
+a page can move the highlight without computing anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plotly.graph_objects import Figure, Scatter
+
+from hyperlens.explain.regions import Region, Regions
+from hyperlens.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    VERMILLION,
+    directed,
+    figure,
+    labels,
+    number_axis,
+    safe,
+    short,
+    star,
+    unshown,
+    whiskers,
+)
+
+MOST = 8  # leaves drawn
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
+WHOLE = "the whole space"
+LINE = 22  # pixels: a line of the legend
+LONGEST_RULE = 66  # characters in the legend, shared among its clauses
+
+
+def draw_regions(record: Regions) -> Figure:
+    """The whole space in grey, the incumbent's region with its band, other regions as thin lines."""
+    leaves = drawn(record)
+    chosen = highlighted(record)
+    below = LINE * (len(leaves) + 2) + 64  # the axis title and the legend, a rule a line
+    fig = figure(
+        350 + below,
+        margin={"l": 12, "r": 16, "t": 36, "b": below},
+        legend={
+            "orientation": "v",
+            "yref": "container",
+            "y": 0,
+            "yanchor": "bottom",
+            "x": 0,
+            "xanchor": "left",
+            "traceorder": "grouped",
+        },
+    )
+    cost = directed(record.objective, record.maximize)
+    name = safe(short(record.parameter, 40))
+    if record.numeric:
+        fig.update_layout(
+            xaxis={
+                "title": {"text": name + _hidden(record)},
+                "showgrid": False,
+                **number_axis(record.values, record.log),
+            },
+            yaxis={"title": {"text": cost}},
+        )
+        _curves(fig, record, leaves, chosen)
+    else:
+        names = [safe(short(n)) for n in labels(record.values)]
+        rows = 12 * (len(leaves) + 1) + 20  # pixels for a category
+        fig.update_layout(
+            height=76 + below + rows * max(len(names), 2),
+            xaxis={"title": {"text": cost + _hidden(record)}},
+            yaxis={
+                "title": {"text": name},
+                "tickmode": "array",
+                "tickvals": list(range(len(names))),
+                "ticktext": names,
+                "range": [len(names) - 0.5, -0.5],
+                "showgrid": False,
+            },
+        )
+        _points(fig, record, leaves, chosen)
+    return fig
+
+
+def drawn(record: Regions) -> tuple[Region, ...]:
+    """The leaves that fit: the incumbent's, then the largest; in the order of the tree."""
+    leaves = record.leaves
+    first = sorted(leaves, key=lambda r: (not r.holds_incumbent, -r.share))[:MOST]
+    kept = {r.id for r in first}
+    return tuple(r for r in leaves if r.id in kept)
+
+
+def highlighted(record: Regions) -> Region:
+    """The leaf drawn with its band: the incumbent's, or the surest where none holds it."""
+    return record.best or min(drawn(record), key=lambda r: r.confidence)
+
+
+def _curves(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Region) -> None:
+    x = list(record.values)
+    root = record.tree[0]
+    _band(fig, x, root, GREY, 0.16)
+    for region, (colour, dash) in zip(leaves, _looks(leaves, chosen), strict=True):
+        if region is root:
+            break
+        shown = [{"visible": on} for on in (region is chosen, True, False)]
+        looks = [
+            {"line": {"color": colour, "dash": dash, "width": 3 if on else 1.4}}
+            for on in (region is chosen, True, False)
+        ]
+        _band(fig, x, region, colour, 0.22, meta=_meta(region, shown), **shown[0])
+        more = {"name": _legend(region), "meta": _meta(region, looks), **looks[0]}
+        fig.add_trace(_mean(record, region, **more))
+    line = {"color": GREY, "width": 2, "dash": "dash"}
+    fig.add_trace(_mean(record, root, name=_whole(record), line=line))
+    if record.incumbent is not None:
+        fig.add_vline(x=record.incumbent, line={"color": VERMILLION, "width": 1, "dash": "dot"})
+        nearest = min(range(len(x)), key=lambda k: abs(x[k] - record.incumbent))
+        fig.add_trace(star(record.incumbent, chosen.mean.tolist()[nearest], "%{x:.5g}"))
+
+
+def _band(
+    fig: Figure, x: list[Any], region: Region, colour: str, alpha: float, **more: Any
+) -> None:
+    for side in ("low", "high"):
+        fig.add_trace(
+            Scatter(
+                x=x,
+                y=getattr(region, side).tolist(),
+                mode="lines",
+                name=side,
+                legendgroup=str(region.id),
+                showlegend=False,
+                line={"width": 0},
+                fill="tonexty" if side == "high" else None,
+                fillcolor=_clear(colour, alpha),
+                hoverinfo="skip",
+                **more,
+            )
+        )
+
+
+def _mean(record: Regions, region: Region, **more: Any) -> Scatter:
+    return Scatter(
+        x=list(record.values),
+        y=region.mean.tolist(),
+        mode="lines",
+        legendgroup=str(region.id),
+        customdata=_low_high(region),
+        hovertemplate=_hover(record, region, "%{x:.5g}", "%{y:.5g}"),
+        **more,
+    )
+
+
+def _points(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Region) -> None:
+    """For every category a point for each region, one below the other."""
+    root = record.tree[0]
+    rows = (root, *(r for r in leaves if r is not root))
+    looks = [(GREY, "solid"), *_looks(leaves, chosen)]
+    texts = labels(record.values)
+    for k, (region, (colour, dash)) in enumerate(zip(rows, looks, strict=False)):
+        on = region is chosen or region is root
+        sizes = [_sizes(region, colour, dash, large) for large in (on, True, False)]
+        bounds = zip(_low_high(region), texts, strict=True)
+        fig.add_trace(
+            Scatter(
+                x=region.mean.tolist(),
+                y=[j + _shift(k, len(rows)) for j in range(len(texts))],
+                mode="markers",
+                name=_whole(record) if region is root else _legend(region),
+                legendgroup=str(region.id),
+                meta=None if region is root else _meta(region, sizes),
+                customdata=[[*both, safe(text)] for both, text in bounds],
+                hovertemplate=_hover(record, region, "%{customdata[2]}", "%{x:.5g}"),
+                **sizes[0],
+            )
+        )
+    if record.incumbent in record.values:
+        best = record.values.index(record.incumbent)
+        k = next(k for k, r in enumerate(rows) if r is chosen)
+        where = safe(short(texts[best]))
+        y = best + _shift(k, len(rows))
+        fig.add_trace(star(chosen.mean.tolist()[best], y, where))
+
+
+def _shift(k: int, rows: int) -> float:
+    """How far below the middle of its category the k-th row stands."""
+    return 0.8 * ((k + 0.5) / rows - 0.5)
+
+
+def _sizes(region: Region, colour: str, dash: str, large: bool) -> dict[str, Any]:
+    bars = whiskers(region.mean, region.low, region.high)
+    return {
+        "marker": {
+            "color": colour,
+            "size": 11 if large else 7,
+            "symbol": "circle" if dash == "solid" else "diamond",
+        },
+        "error_x": bars | {"thickness": 2 if large else 0.8, "width": 4 if large else 0},
+    }
+
+
+def _looks(leaves: tuple[Region, ...], chosen: Region) -> list[tuple[str, str]]:
+    """Colour and dash of each leaf, blue for the chosen one."""
+    all_looks = [(c, d) for d in ("solid", "dot") for c in COLOURS]
+    others = iter(all_looks[1:])
+    return [all_looks[0] if region is chosen else next(others) for region in leaves]
+
+
+def _meta(region: Region, looks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"region": region.id, "on": looks[1], "off": looks[2]}
+
+
+def _legend(region: Region) -> str:
+    clauses = region.rule.split(" and ")
+    said = " and ".join(short(c, max(LONGEST_RULE // len(clauses) - 5, 14)) for c in clauses)
+    rule = region.rule if len(region.rule) <= LONGEST_RULE else said
+    return f"{safe(rule)}{' (holds the best)' * region.holds_incumbent}"
+
+
+def _whole(record: Regions) -> str:
+    return f"{WHOLE} and its {100 * record.level:.3g} % band"
+
+
+def _low_high(region: Region) -> list[list[Any]]:
+    return [list(row) for row in zip(region.low.tolist(), region.high.tolist(), strict=True)]
+
+
+def _hover(record: Regions, region: Region, value: str, mean: str) -> str:
+    name = safe(short(record.parameter))
+    band = f"{100 * record.level:.3g} % band %{{customdata[0]:.5g}} to %{{customdata[1]:.5g}}"
+    return (
+        f"<b>{_folded(region.rule)}</b><br>{name} = {value}<br>mean {mean}<br>{band}<extra></extra>"
+    )
+
+
+def _folded(rule: str) -> str:
+    """The rule, a line for each clause."""
+    return "<br>and ".join(safe(short(part, 120)) for part in rule.split(" and "))
+
+
+def _clear(colour: str, alpha: float) -> str:
+    """A colour one can look through."""
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {alpha})"
+
+
+def _hidden(record: Regions) -> str:
+    left = len(record.leaves) - MOST
+    return unshown(f"{left} smaller region{'s' * (left > 1)}") if left > 0 else ""

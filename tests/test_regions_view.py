@@ -1,0 +1,264 @@
+"""Regions, interactions and bias on the command line and in an analysis, from a run on disk."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from ConfigSpace import Categorical, ConfigurationSpace, Float
+
+import hyperlens as hl
+from hyperlens import cli
+from hyperlens.reports import page
+from hyperlens.reports.analysis import Unavailable, analyse
+
+EVIL = "<script>\x1b[31m"
+ESC = "\x1b["
+Run = tuple[str, ...]
+
+
+def trials(count: int = 24) -> tuple[pd.DataFrame, ConfigurationSpace]:
+    """Few trials where the evil category is chosen, so the space splits there."""
+    rng = np.random.default_rng(0)
+    kind = np.where(rng.random(count) < 0.2, EVIL, "plain")
+    lr, other = 10 ** rng.uniform(-4, 0, count), rng.random(count)
+    loss = (np.log10(lr) + 2) ** 2 + 3.0 * (kind == EVIL) * other
+    names = {EVIL: other, "kind": kind, "lr": lr}
+    space = ConfigurationSpace(
+        space=[
+            Float("lr", (1e-4, 1.0), log=True),
+            Float(EVIL, (0.0, 1.0)),
+            Categorical("kind", ("plain", EVIL)),
+        ]
+    )
+    return pd.DataFrame(names | {"loss": loss}), space
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Arguments that name the run."""
+    folder = tmp_path_factory.mktemp("run")
+    frame, space = trials()
+    frame.to_csv(folder / "run.csv", index=False)
+    space.to_json(folder / "space.json")
+    return (str(folder / "run.csv"), "--space", str(folder / "space.json"), "--cost", "loss")
+
+
+@pytest.fixture(scope="module")
+def history() -> hl.History:
+    frame, space = trials()
+    return hl.read(frame, space=space, objective="loss")
+
+
+def call(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of one command."""
+    monkeypatch.setattr("sys.argv", ["hyperlens", *words])
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as done:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert ESC not in out + err  # nothing of the run steers the terminal
+    return int(done.value.code or 0), out, err
+
+
+def test_regions_print_what_is_computed(
+    run: Run,
+    history: hl.History,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    record = hl.regions(history, "lr", splits=2, criterion="area", curve="std", min_size=4, seed=3)
+    assert len(record.leaves) == 3
+    options = ("--splits=2", "--criterion=area", "--curve=std", "--min-size=4", "--seed=3")
+    source, *rest = run
+    words = ("regions", source, "lr", *rest, *options)
+    code, out, _ = call(monkeypatch, capsys, *words, "--format", "json")
+    assert code == 0
+    assert json.loads(out) == json.loads(record.to_json())
+    code, out, _ = call(monkeypatch, capsys, *words, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [float(r["confidence"]) for r in rows] == [r.confidence for r in record.leaves]
+    code, out, _ = call(monkeypatch, capsys, *words)
+    for leaf in record.leaves:
+        (row,) = [line for line in out.splitlines() if f"{leaf.confidence:.4g}" in line.split()]
+        assert row.startswith(leaf.rule.replace("\x1b", ""))
+        assert f"{100 * leaf.share:.1f} %" in row
+        assert ("here" in row) is leaf.holds_incumbent
+    assert "the effect of lr is known" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "leaves"),
+    [("--levels 1", 2), ("--until 1e9", 1), ("--levels 2 --min-improvement 1", 1)],
+)
+def test_growth_is_as_asked(
+    run: Run,
+    options: str,
+    leaves: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, *rest = run
+    words = ("regions", source, "lr", *rest, *options.split(), "--format", "csv")
+    code, out, _ = call(monkeypatch, capsys, *words)
+    assert code == 0
+    assert len(out.splitlines()) == 1 + leaves
+
+
+def test_bias_prints_what_is_computed(
+    run: Run,
+    history: hl.History,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    record = hl.bias(history, seed=1)
+    code, out, _ = call(monkeypatch, capsys, "bias", *run, "--seed", "1", "--format", "json")
+    assert code == 0
+    assert json.loads(out) == json.loads(record.to_json())
+    code, out, _ = call(monkeypatch, capsys, "bias", *run, "--seed", "1")
+    table = {line.rsplit(maxsplit=2)[0].strip(): line.split()[-2:] for line in out.splitlines()[:5]}
+    assert table["all parameters"] == [f"{record.mmd:.2f}", f"{record.p:.3f}"]
+    at = record.parameters.index("lr")
+    assert table["lr"] == [f"{record.parameter_mmd[at]:.2f}", f"{record.parameter_p[at]:.3f}"]
+    assert record.notes[-1][:40] in out
+
+
+@pytest.mark.parametrize("surrogate", ["gp", "forest"])
+def test_interactions_print_what_is_computed(
+    run: Run,
+    surrogate: str,
+    history: hl.History,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    record = hl.interactions(history, surrogate=surrogate, interval=None)  # type: ignore[arg-type]
+    words = ("interactions", *run, "--surrogate", surrogate, "--interval", "0")
+    code, out, _ = call(monkeypatch, capsys, *words, "--format", "json")
+    assert code == 0
+    assert json.loads(out) == json.loads(record.to_json())
+    code, out, _ = call(monkeypatch, capsys, *words)
+    first = out.splitlines()[1]
+    assert f"{record.h[0]:.2f}" in first.split()
+    assert f"{100 * record.share[0]:.1f} %" in first
+
+
+def test_effect_takes_a_cap_and_names_its_band(
+    run: Run,
+    history: hl.History,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    record = hl.effect(history, "lr", cap="quantile=0.5", band="joint", grid=4)
+    source, *rest = run
+    words = ["effect", source, "lr", *rest, "--cap", "quantile=0.5", "--band", "joint"]
+    words += ["--grid", "4"]
+    code, out, _ = call(monkeypatch, capsys, *words, "--format", "json")
+    assert code == 0
+    assert json.loads(out) == json.loads(record.to_json())
+    code, out, _ = call(monkeypatch, capsys, *words)
+    assert "95% joint band" in out
+    assert "how unsure the average itself is" in out
+    assert [int(line.split()[-1]) for line in out.splitlines()[1:5]] == record.support.tolist()
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "said"),
+    [
+        ("regions", "lr --levels 1 --splits 1", "exclude each other"),
+        ("regions", "lr --until -1", "'--until'"),
+        ("regions", "lr --criterion gini", "'--criterion'"),
+        ("regions", "nothing", "Parameter 'nothing' is not in this space"),
+        ("regions", "", "PARAMETER"),
+        ("interactions", "--surrogate tree", "'--surrogate'"),
+        ("interactions", "--seed 99999999999", "A seed of 99999999999 cannot be used"),
+        ("effect", "lr --budget 3", "budget 3"),
+        ("effect", "lr --cap much", "A cap of 'much' is not understood"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(
+    run: Run,
+    command: str,
+    options: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, *rest = run
+    words = (command, source, *options.split(), *rest)
+    code, out, err = call(monkeypatch, capsys, *words)
+    assert code == 2
+    assert out == ""
+    assert said.lower() in err.lower()
+    assert len(err.splitlines()) == 1
+
+
+def test_analysis_holds_what_the_functions_say(history: hl.History) -> None:
+    made = analyse(history, interval=None)
+    assert not isinstance(made.bias, Unavailable)
+    assert not isinstance(made.interactions, Unavailable)
+    np.testing.assert_array_equal(made.bias.path, hl.bias(history).path)
+    lead = made.effects[0]
+    first = made.regions[0]
+    assert isinstance(lead, hl.Effect)
+    assert isinstance(first, hl.Regions)
+    assert first.surrogate == lead.surrogate == made.interactions.surrogate == "gp"
+    shown = [r.parameter for r in made.regions if isinstance(r, hl.Regions)]
+    assert shown == [e.parameters[0] for e in made.effects if isinstance(e, hl.Effect)][:3]
+    assert max(r.level for r in first.tree) == 2
+    for effect, parts in zip(made.effects, made.regions, strict=True):
+        assert isinstance(effect, hl.Effect)
+        assert isinstance(parts, hl.Regions)
+        np.testing.assert_allclose(parts.tree[0].mean, effect.mean, rtol=1e-6, atol=1e-8)
+    text = page(made)
+    assert "<script>\x1b" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_one_parameter_has_neither_regions_nor_interactions() -> None:
+    lr = np.linspace(0.1, 0.9, 12)
+    frame = pd.DataFrame({"lr": lr, "loss": (lr - 0.3) ** 2})
+    one = hl.read(
+        frame, space=ConfigurationSpace(space=[Float("lr", (0.0, 1.0))]), objective="loss"
+    )
+    made = analyse(one, interval=None)
+    assert made.regions == ()
+    assert isinstance(made.interactions, Unavailable)
+    assert "One parameter has nothing to interact with" in page(made)
+
+
+def test_many_trials_get_one_card_of_regions_and_no_second_round_of_intervals(
+    history: hl.History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = analyse(history, interval=0.9)
+    monkeypatch.setattr("hyperlens.reports.analysis.MANY_TRIALS", 20)
+    many = analyse(history, interval=0.9)
+    assert (len(few.regions), len(many.regions)) == (3, 1)
+    assert isinstance(few.interactions, hl.Interactions)
+    assert isinstance(many.interactions, hl.Interactions)
+    assert (few.interactions.interval, many.interactions.interval) == (0.9, None)
+    np.testing.assert_array_equal(few.interactions.h, many.interactions.h)
+
+
+def test_a_summary_says_where_it_is_sure_and_where_it_looked(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "records.json"
+    words = ("explain", *run, "--interval", "0", "--json", str(file))
+    code, out, _ = call(monkeypatch, capsys, *words)
+    assert code == 0
+    made = json.loads(file.read_text())
+    one_line = " ".join(out.split())
+    assert f"the effect of {made['regions'][0]['parameter']} is known" in one_line
+    assert made["bias"]["notes"][-1] in one_line
+    assert math.isfinite(made["regions"][0]["tree"][0]["confidence"])

@@ -1,0 +1,103 @@
+"""Records with numbers small enough to check by hand, for the tests of what shows them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hyperlens.explain.bias import Bias
+from hyperlens.explain.interaction import Interactions
+from hyperlens.explain.regions import Region, Regions
+from hyperlens.surrogates.quality import Quality
+
+QUALITY = Quality("process", 0.9, 0.9, 0.95, 4, 2, "trust", "It predicts well.")
+
+
+def region(id: int, parent: int | None, rule: str, std: float, **more: Any) -> Region:
+    """Its mean is 10 id, 10 id + 1, 10 id + 2; its band is one std wide below, two above."""
+    mean = 10.0 * id + np.arange(3.0)
+    settings: dict[str, Any] = {
+        "id": id,
+        "parent": parent,
+        "level": 0 if parent is None else 1,
+        "rule": rule,
+        "share": 0.5,
+        "points": 8,
+        "trials": id,
+        "confidence": std,
+        "confidence_best": std,
+        "holds_incumbent": False,
+        "mean": mean,
+        "std": np.full(3, std),
+        "low": mean - std,
+        "high": mean + 2 * std,
+        "box": {},
+    }
+    return Region(**settings | more)
+
+
+def tree(parameter: str = "lr", rule: str = "opt is adam", **more: Any) -> Regions:
+    """The whole space, and two leaves of which the second holds the best trial."""
+    settings: dict[str, Any] = {
+        "objective": "loss",
+        "maximize": False,
+        "parameter": parameter,
+        "values": (0.01, 0.1, 1.0),
+        "log": True,
+        "numeric": True,
+        "criterion": "l2",
+        "curve": "variance",
+        "surrogate": "gp",
+        "level": 0.95,
+        "incumbent": 0.1,
+        "tree": (
+            region(0, None, "everywhere", 0.4, share=1.0, children=(1, 2), holds_incumbent=True),
+            region(1, 0, "opt is sgd", 0.5),
+            region(2, 0, rule, 0.125, holds_incumbent=True),
+        ),
+        "quality": QUALITY,
+        "notes": (),
+    }
+    return Regions(**settings | more)
+
+
+def wide_tree(leaves: int) -> Regions:
+    """A tree of many leaves, the last and smallest of which holds the best trial."""
+    parts = [
+        region(k, 0, f"p{k} <= 1", 0.1, share=1 / (k + 1), holds_incumbent=k == leaves)
+        for k in range(1, leaves + 1)
+    ]
+    return replace(tree(), tree=(tree().tree[0], *parts))
+
+
+def searched(name: str = "lr") -> Bias:
+    return Bias(
+        trials=50,
+        mmd=0.3,
+        p=0.002,
+        expected=0.1,
+        parameters=(name, "opt"),
+        parameter_mmd=np.array([0.4, 0.05]),
+        parameter_p=np.array([0.002, 0.6]),
+        iteration=np.array([2, 8, 50]),
+        path=np.array([0.9, 0.5, 0.3]),
+        seed=0,
+        notes=("From a part.", "The search favoured some parts."),
+    )
+
+
+def together(name: str = "lr") -> Interactions:
+    return Interactions(
+        objective="loss",
+        surrogate="gp",
+        pairs=((name, "opt"), (name, "m"), ("opt", "m"), ("m", "n")),
+        h=np.array([0.5, 0.9, 0.1, 0.2]),
+        low=np.array([0.4, 0.0, 0.1, 0.1]),
+        high=np.array([0.8, 1.0, 0.2, 0.3]),
+        share=np.array([0.3, 0.01, 0.001, 0.0001]),
+        interval=0.9,
+        quality=QUALITY,
+        notes=(),
+    )
