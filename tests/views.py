@@ -83,6 +83,7 @@ def searched(name: str = "lr") -> Bias:
         parameter_p=np.array([0.002, 0.6]),
         iteration=np.array([2, 8, 50]),
         path=np.array([0.9, 0.5, 0.3]),
+        expected_path=np.array([0.5, 0.25, 0.1]),
         seed=0,
         notes=("From a part.", "The search favoured some parts."),
     )

@@ -1,9 +1,10 @@
 """Where the search looked and where it did not: maximum mean discrepancy to uniform (P0 C.1).
 
 Symbols
-    X, U     evaluated configurations and as many drawn uniformly from the space
+    X, U     n evaluated configurations, and REFERENCE drawn uniformly from the space
     k        Gaussian kernel, its width the median distance of all points
-    MMD^2    mean k(X,X) + mean k(U,U) - 2 mean k(X,U), the biased V-statistic
+    MMD^2    mean k(X,X) + mean k(U,U) - 2 mean k(X,U), the biased V-statistic; for two even samples
+             of n and m points its mean is (1/n + 1/m) (1 - mean k of two different points)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from scipy.spatial.distance import cdist
 
 from hyperlens.cube import Cube, FloatArray, IntArray
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.fitting import one_thread
 from hyperlens.history import History
 from hyperlens.record import Record
 
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_POINTS = 500  # of a run, drawn at random beyond
+REFERENCE = 1000
 CHECKPOINTS = 20
-PERMUTATIONS = 499
+PERMUTATIONS = 199
+MANY, FEW = 30, 250  # with many parameters each alone is judged from few points
 INACTIVE = -0.5  # as far from the middle of an axis as its ends are from each other
 
 
@@ -32,9 +36,9 @@ INACTIVE = -0.5  # as far from the middle of an axis as its ends are from each o
 class Bias(Record):
     """Distance of the evaluated configurations from uniform: 0 is even, about 1 is one point.
 
-    `mmd`, `p` over all parameters; `expected` is what an even search of this size would have.
-    `parameters`, `parameter_mmd`, `parameter_p` for each alone, most biased first. `iteration` and
-    `path` show it as the run went on.
+    `mmd`, `p` over all parameters; `expected` is what an even search of this size has.
+    `parameters`, `parameter_mmd`, `parameter_p` for each alone, most biased first. `path` and
+    `expected_path` show it after each number of trials in `iteration`.
     """
 
     trials: int
@@ -46,6 +50,7 @@ class Bias(Record):
     parameter_p: FloatArray
     iteration: IntArray
     path: FloatArray
+    expected_path: FloatArray
     seed: int
     notes: tuple[str, ...]
 
@@ -60,42 +65,51 @@ class Bias(Record):
 
 def bias(history: History, *, seed: int = 0) -> Bias:
     """Compare all evaluated configurations, whatever became of them, with an even search."""
+    with one_thread():
+        return _bias(history, seed)
+
+
+def _bias(history: History, seed: int) -> Bias:
     space = history.space
-    complete = history.vectors
     rng = np.random.default_rng(seed)
-    if len(complete) < 2:
+    run = history.vectors
+    if len(run) < 2:
         raise AnalysisError(
             "One trial has no distribution; run more before asking where it looked."
         )
     notes: tuple[str, ...] = ()
-    X = complete
-    if len(X) > MOST_POINTS:
-        X = X[np.sort(rng.permutation(len(X))[:MOST_POINTS])]
-        notes = (f"From {MOST_POINTS} of {len(complete)} trials, drawn at random.",)
-    U = space.sample(len(X), rng)
-    every = points(space.cube, np.vstack([X, U]))
-    mmd, p, expected = compared(every, len(X), rng)
+    X = run
+    if len(run) > MOST_POINTS:
+        X = run[np.sort(rng.permutation(len(run))[:MOST_POINTS])]
+        notes = (f"From {MOST_POINTS} of {len(run)} trials, drawn at random.",)
+    n = len(X)
+    both = np.vstack([X, space.sample(REFERENCE, rng)])
+    K = gram(points(space.cube, both))
+    mmd, p = compared(K, n, rng)
+    few = np.r_[: min(n, FEW), n : n + FEW] if len(space) > MANY else np.arange(len(both))
+    first = int((few < n).sum())
     alone = [
-        compared(points(space.cube, np.vstack([X, U]), (j,)), len(X), rng)
-        for j in range(len(space))
+        compared(gram(points(space.cube, both[few], (j,))), first, rng) for j in range(len(space))
     ]
     order = np.argsort([-a[0] for a in alone], kind="stable")
-    steps = np.unique(np.linspace(2, len(X), CHECKPOINTS).astype(np.int64))
-    path = [discrepancy(gram(every[np.r_[:t, len(X) : len(X) + t]]), t) for t in steps]
+    steps = np.unique(np.linspace(2, n, CHECKPOINTS).astype(np.int64))
+    path = [
+        discrepancy(K[np.ix_(rows, rows)], t) for t in steps for rows in [np.r_[:t, n : len(K)]]
+    ]
+    even = expected(K[n:, n:], steps)
     return Bias(
-        trials=len(complete),
+        trials=len(run),
         mmd=mmd,
         p=p,
-        expected=expected,
+        expected=float(even[-1]),
         parameters=tuple(space.names[j] for j in order),
         parameter_mmd=np.array([alone[j][0] for j in order]),
         parameter_p=np.array([alone[j][1] for j in order]),
-        iteration=steps
-        if X is complete
-        else np.round(steps * len(complete) / len(X)).astype(np.int64),
+        iteration=np.round(steps * (len(run) / n)).astype(np.int64),
         path=np.array(path),
+        expected_path=even,
         seed=seed,
-        notes=(*notes, _sentence(mmd, p, expected)),
+        notes=(*notes, _sentence(mmd, p, float(even[-1]))),
     )
 
 
@@ -127,16 +141,21 @@ def discrepancy(K: FloatArray, n: int) -> float:
     return float(np.sqrt(max(sign @ K @ sign, 0.0)))
 
 
-def compared(P: FloatArray, n: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Discrepancy, its permutation p-value, and its mean under permutation."""
-    K = gram(P)
+def expected(K: FloatArray, sizes: IntArray) -> FloatArray:
+    """Root of the mean MMD^2 of even samples of these sizes, given the kernel of the reference."""
+    m = len(K)
+    alike = (K.sum() - np.trace(K)) / (m * (m - 1))
+    return np.asarray(np.sqrt((1 / sizes + 1 / m) * (1 - alike)))
+
+
+def compared(K: FloatArray, n: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Discrepancy of the first n points against the others, and its permutation p-value."""
     seen = discrepancy(K, n)
-    sign = np.full(len(P), -1.0 / (len(P) - n))
+    sign = np.full(len(K), -1.0 / (len(K) - n))
     sign[:n] = 1.0 / n
     shuffled = np.array([rng.permutation(sign) for _ in range(PERMUTATIONS)])
     drawn = np.sqrt(np.maximum(np.einsum("pi,pi->p", shuffled @ K, shuffled), 0.0))
-    p = (1 + int(np.sum(drawn >= seen - 1e-12))) / (PERMUTATIONS + 1)
-    return seen, p, float(drawn.mean())
+    return seen, (1 + int(np.sum(drawn >= seen - 1e-12))) / (PERMUTATIONS + 1)
 
 
 def _sentence(mmd: float, p: float, expected: float) -> str:

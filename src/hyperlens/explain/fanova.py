@@ -12,7 +12,7 @@ import numpy as np
 from hyperlens.cube import BoolArray, FloatArray
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.effects import Effect, effect
-from hyperlens.explain.fitting import NAMES, Fitted, SurrogateName, fit, leader, one_thread
+from hyperlens.explain.fitting import NAMES, Fitted, SurrogateName, fit, leader
 from hyperlens.explain.shares import Shares, ranks, shares
 from hyperlens.explain.subspace import Subspace, important_subspace
 from hyperlens.explain.training import Cap
@@ -148,14 +148,14 @@ def importance(
     _check(history, order, interval)
     options = {"seed": seed, "objective": objective, "budget": budget, "cap": cap, "trees": trees}
     forest = fit(history, "forest", **options)  # type: ignore[arg-type]  # one type per option
-    found = {"forest": _shares(forest, order, interval, seed)}
+    found = {"forest": shares(history, forest, order, interval, seed)}
     leading = forest
     notes: tuple[str, ...] = ()
     gp: Fitted | None = None
     if surrogate == "gp" or (interval is not None and surrogate is None):
         try:
             gp = fit(history, "gp", **options)  # type: ignore[arg-type]
-            found["gp"] = _shares(gp, order, interval, seed)
+            found["gp"] = shares(history, gp, order, interval, seed)
             leading = gp if surrogate == "gp" else leader(gp, forest)
         except (AnalysisError, ValueError) as problem:
             if surrogate == "gp":
@@ -214,11 +214,6 @@ def _check(history: History, order: int, interval: float | None) -> None:
         raise AnalysisError(
             f"An interval of {interval} is not a level; choose one between 0 and 1."
         )
-
-
-def _shares(fitted: Fitted, order: int, interval: float | None, seed: int) -> Shares:
-    with one_thread():
-        return shares(fitted.model, order, interval, seed)
 
 
 def _known(found: Shares, unvaried: BoolArray) -> Shares:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.fitting import SurrogateName, fit, leader, one_thread
+from hyperlens.explain.fitting import SurrogateName, fit, leader
 from hyperlens.explain.shares import Effects, shares
 from hyperlens.history import History
 from hyperlens.record import Record
@@ -69,8 +69,7 @@ def interactions(
             fitted = forest
     else:
         fitted = fit(history, surrogate, seed=seed, objective=objective)
-    with one_thread():
-        found = shares(fitted.model, 2, interval, seed)
+    found = shares(history, fitted, 2, interval, seed)
     pairs = [k for k, effect in enumerate(found.effects) if len(effect) == 2]
     h = friedman(found.effects, found.share[None, :], pairs)[0]
     low = high = np.full(len(pairs), np.nan)

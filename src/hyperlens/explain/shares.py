@@ -18,6 +18,8 @@ import numpy as np
 from scipy.stats import t as student
 
 from hyperlens.cube import FloatArray, IntArray
+from hyperlens.explain.fitting import Fitted, one_thread
+from hyperlens.history import History
 from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP
 
@@ -42,12 +44,21 @@ class Shares:
     flat: int = 0  # trees left out because they predict the same everywhere
 
 
-def shares(model: object, order: int, interval: float | None, seed: int) -> Shares:
-    """Shares of a forest or a Gaussian process."""
-    if isinstance(model, Forest):
-        return forest_shares(model, order, interval, seed)
-    assert isinstance(model, GP)
-    return gp_shares(model, order, interval, seed)
+def shares(
+    history: History, fitted: Fitted, order: int, interval: float | None, seed: int
+) -> Shares:
+    """Shares of a forest or a Gaussian process; the same request is answered from memory."""
+    key = ("shares", id(fitted), order, interval, seed)
+    if key not in history.memory:
+        model = fitted.model
+        with one_thread():
+            if isinstance(model, Forest):
+                history.memory[key] = forest_shares(model, order, interval, seed)
+            else:
+                assert isinstance(model, GP)
+                history.memory[key] = gp_shares(model, order, interval, seed)
+    found: Shares = history.memory[key]
+    return found
 
 
 def forest_shares(forest: Forest, order: int, interval: float | None, seed: int) -> Shares:

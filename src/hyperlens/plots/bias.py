@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from plotly.graph_objects import Bar, Figure, Scatter
 
 from hyperlens.explain.bias import Bias
@@ -92,12 +91,10 @@ def _path(fig: Figure, record: Bias) -> None:
             hovertemplate="after %{x} trials: MMD %{y:.3f}<extra></extra>",
         )
     )
-    # the level of an even search falls as 1 / sqrt(t); the record holds it at the end
-    even = record.expected * np.sqrt(record.iteration[-1] / record.iteration)
     fig.add_trace(
         Scatter(
             x=x,
-            y=even.tolist(),
+            y=record.expected_path.tolist(),
             mode="lines",
             name="an even search (expected)",
             line={"color": GREY, "width": 1.5, "dash": "dash"},

@@ -32,7 +32,7 @@ PAIR_SHARE = 0.005  # an interaction below this share gets no card
 PAIR_GRID = 15  # points along each side of a pair's grid
 MOST_REGIONS = 3  # cards of regions, of the most important parameters
 REGION_LEVELS = 2
-MANY_TRIALS = 500  # beyond, one card of regions, and interactions without intervals
+MANY_TRIALS = 500  # beyond, one card of regions
 
 Progress = Callable[[str, float], None]  # what is being done, how much is done (0 to 1)
 
@@ -136,7 +136,7 @@ def analyse(
         lambda: interactions(
             history,
             surrogate=led,
-            interval=None if many else interval,
+            interval=interval,
             seed=seed,
             objective=objective,
         ),
