@@ -29,7 +29,17 @@ MAY_USE = {
     "plots": {"explain", "record"},
     "reports": {"explain", "plots", "history", "record", "surrogates", "errors"},
     "terminal": {"explain", "reports", "record", "surrogates"},
-    "cli": {"terminal", "reports", "importers", "explain", "history", "record", "errors"},
+    "options": set(),
+    "cli": {
+        "options",
+        "terminal",
+        "reports",
+        "importers",
+        "explain",
+        "history",
+        "record",
+        "errors",
+    },
 }
 
 
