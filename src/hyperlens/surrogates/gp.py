@@ -26,7 +26,7 @@ from hyperlens.surrogates.kernels import Factor, factor, gram
 
 SMALLEST_NUGGET = 1e-10  # below it duplicated rows make the covariance singular
 LARGEST = 1e150  # of a cost
-CHUNK = 2048  # rows predicted at once
+CHUNK = 512  # rows predicted at once
 NEGLIGIBLE = 1e-12  # a variance of the mean below this part of the total is rounding
 
 
