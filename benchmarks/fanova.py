@@ -54,7 +54,7 @@ def ours() -> list[str]:
         forest = Forest(threads=1)
         fit = min(timed(lambda: forest.fit(X, y)) for _ in range(3 if n < 5000 else 1))  # noqa: B023
         shares = min(timed(forest.shares) for _ in range(3))
-        leaves = sum(e.tree_.n_leaves for e in forest.model.estimators_)
+        leaves = sum(e.tree_.n_leaves for e in forest.estimators)
         lines.append(
             f"| {n} x {d} | {fit:.2f} s | {shares:.3f} s | {shares / fit:.2f} | {leaves} |"
         )
@@ -69,7 +69,7 @@ def exponent() -> float:
     for n in (1000, 2000, 4000, 8000, 16_000):
         X, y = data(n, 20)
         forest = Forest(trees=16, threads=1).fit(X, y)
-        leaves = sum(e.tree_.n_leaves for e in forest.model.estimators_)
+        leaves = sum(e.tree_.n_leaves for e in forest.estimators)
         found.append((np.log(leaves), np.log(min(timed(forest.shares) for _ in range(3)))))
     x, t = np.array(found).T
     return float(np.polyfit(x, t, 1)[0])

@@ -21,7 +21,7 @@ from optuna.distributions import BaseDistribution, FloatDistribution, IntDistrib
 
 import hyperlens as hl
 from experiments import DATA, options, publish, table
-from hyperlens.cube import FloatArray
+from hyperlens.cube import FloatArray, IntArray
 
 TASKS = ("167190", "189908", "168331")
 EPOCHS = 52
@@ -46,6 +46,7 @@ ARMS = (
     "important parameters, rest in the middle",
     "as many least important, rest in the middle",
 )
+DUELS = {"both new": (2, 0), "both starting at the best known": (3, 1)}  # arms
 
 Cost = Callable[[Mapping[str, Any]], float]
 
@@ -140,15 +141,38 @@ def compare(cost: Cost, seed: int) -> Result:
     return Result(np.array(traces), chosen.keep, importance.quality.r2)
 
 
+def duel(found: Sequence[Result], name: str) -> tuple[IntArray, IntArray]:
+    """In how many runs the subspace is ahead of the whole space, and behind, at each checkpoint."""
+    sub, whole = DUELS[name]
+    best = np.array([f.best for f in found])
+    ahead, behind = best[:, sub] < best[:, whole], best[:, sub] > best[:, whole]
+    return ahead.sum(axis=0), behind.sum(axis=0)
+
+
+def summary(found: Sequence[Result]) -> str:
+    """Over the runs of all tasks, in the middle and at the end."""
+    sentences = []
+    for name in DUELS:
+        ahead, behind = duel(found, name)
+        counts = " and ".join(
+            f"{ahead[k]} : {behind[k]} after {CHECKPOINTS[k]} trials" for k in (2, -1)
+        )
+        sentences.append(f"{name}, {counts}")
+    return (
+        f"Over all {len(found)} runs the subspace is ahead : behind the whole space: "
+        f"{'; '.join(sentences)}. The important parameters hold most of what can be gained from the "
+        "middle of the space, the least important ones little; but what is fixed cannot be tuned, so "
+        "the longer the search, the more the whole space gains on the subspace."
+    )
+
+
 def task_parts(title: str, found: Sequence[Result]) -> list[str]:
     best = np.array([f.best for f in found])  # (seeds, arms, checkpoints)
     median = np.median(best, axis=0)
     rows = [[arm, *(f"{x:.2f}" for x in median[k])] for k, arm in enumerate(ARMS)]
-    for title_of, sub, whole in (("both new", 2, 0), ("both starting at the best known", 3, 1)):
-        ahead = (best[:, sub] < best[:, whole]).sum(axis=0)
-        behind = (best[:, sub] > best[:, whole]).sum(axis=0)
-        counts = [f"{a} : {b}" for a, b in zip(ahead, behind, strict=True)]
-        rows.append([f"*runs: subspace ahead : behind, {title_of}*", *counts])
+    for name in DUELS:
+        counts = [f"{a} : {b}" for a, b in zip(*duel(found, name), strict=True)]
+        rows.append([f"*runs: subspace ahead : behind, {name}*", *counts])
     kept = Counter(name for f in found for name in f.keep)
     named = ", ".join(f"{name} {count}" for name, count in kept.most_common())
     return [
@@ -179,9 +203,12 @@ def main() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     cost_of, title = lcbench(chosen.data), names(chosen.data)
     parts = [READING.format(seeds=chosen.seeds)]
+    everything: list[Result] = []
     for task in TASKS:
         found = [compare(cost_of(task), seed) for seed in range(chosen.seeds)]
         parts += task_parts(f"{title[task]} (OpenML task {task})", found)
+        everything += found
+    parts.append(f"## All tasks\n\n{summary(everything)}")
     publish(
         "subspace", "Search in the important subspace", "experiments.subspace", parts, chosen.save
     )

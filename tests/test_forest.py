@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from cubes import brute_force_shares, discrete_cubes, every_latent
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestRegressor
 
 from hyperlens.cube import Axis, Cube, FloatArray
 from hyperlens.surrogates import anova
@@ -53,7 +57,7 @@ def test_boxes_part_the_latents_and_say_what_the_tree_says(cube: Cube, seed: int
     forest = Forest(cube, trees=2, seed=seed, threads=1).fit(X, random_cost(cube, X, rng))
     latents, measure = every_latent(cube)
     columns = forest.encoding.apply(cube.vectors(latents))
-    for estimator in forest.model.estimators_:
+    for estimator in forest.estimators:
         boxes = forest.encoding.boxes(estimator.tree_)
         found = box_of(boxes, latents)
         assert all(len(b) == 1 for b in found)
@@ -69,7 +73,7 @@ def test_boxes_of_a_mixed_conditional_cube_with_continuous_parents() -> None:
     forest = Forest(MIXED, trees=5, threads=1).fit(X, random_cost(MIXED, X, rng))
     latents = rng.random((2000, MIXED.d))
     columns = forest.encoding.apply(MIXED.vectors(latents))
-    for estimator in forest.model.estimators_:
+    for estimator in forest.estimators:
         boxes = forest.encoding.boxes(estimator.tree_)
         assert boxes.weight.sum() == pytest.approx(1.0, abs=1e-12)
         found = box_of(boxes, latents)
@@ -84,7 +88,7 @@ def test_shares_equal_enumeration_of_all_latents(cube: Cube, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = cube.vectors(rng.random((40, cube.d)))
     forest = Forest(cube, trees=1, seed=seed, threads=1).fit(X, random_cost(cube, X, rng))
-    tree = forest.model.estimators_[0].tree_
+    tree = forest.estimators[0].tree_
     latents, _ = every_latent(cube)
     says = tree.value[tree.apply(forest.encoding.apply(cube.vectors(latents))), 0, 0]
     expected = brute_force_shares(cube, says, 3)
@@ -103,7 +107,7 @@ def test_sweep_and_cells_give_the_same_variance() -> None:
     X = MIXED.vectors(rng.random((400, MIXED.d)))
     forest = Forest(MIXED, trees=3, threads=1).fit(X, random_cost(MIXED, X, rng))
     checked = 0
-    for estimator in forest.model.estimators_:
+    for estimator in forest.estimators:
         boxes = forest.encoding.boxes(estimator.tree_)
         moment = boxes.weight * (boxes.value - boxes.weight @ boxes.value)
         for i in range(MIXED.d):
@@ -144,7 +148,7 @@ def test_marginals_are_averages_over_the_latents_where_the_axes_are_active(
     seen = forest.encoding.apply(cube.vectors(latents))
     grid = np.unique(latents[known][:, list(columns)], axis=0)
     ours = forest.marginals(columns, grid)
-    for t, estimator in enumerate(forest.model.estimators_):
+    for t, estimator in enumerate(forest.estimators):
         says = estimator.tree_.value[estimator.tree_.apply(seen), 0, 0]
         for g, point in enumerate(grid):
             here = known & (latents[:, list(columns)] == point).all(axis=1)
@@ -173,9 +177,10 @@ def test_prediction_is_scikit_learns_mean_with_the_spread_of_trees_and_leaves() 
     forest = Forest(trees=16).fit(X, y)
     mean, std = forest.predict(X)
     columns = forest.encoding.apply(X)
-    np.testing.assert_allclose(mean, forest.model.predict(columns), atol=1e-12)
-    each = np.array([e.tree_.value[e.tree_.apply(columns), 0, 0] for e in forest.model.estimators_])
-    leaf = np.array([e.tree_.impurity[e.tree_.apply(columns)] for e in forest.model.estimators_])
+    sklearns = RandomForestRegressor(16, random_state=0).fit(columns, y)
+    np.testing.assert_allclose(mean, sklearns.predict(columns), atol=1e-12)
+    each = np.array([e.tree_.value[e.tree_.apply(columns), 0, 0] for e in forest.estimators])
+    leaf = np.array([e.tree_.impurity[e.tree_.apply(columns)] for e in forest.estimators])
     np.testing.assert_allclose(std**2, each.var(axis=0) + leaf.mean(axis=0), atol=1e-12)
 
 
@@ -192,10 +197,23 @@ def test_holdout_asks_only_trees_that_have_not_seen_a_row() -> None:
     forest = Forest(trees=12).fit(X, y)
     mean, _ = forest.holdout(np.arange(40))
     columns = forest.encoding.apply(X)
-    bags = forest.model.estimators_samples_
+    bags = RandomForestRegressor(12, random_state=0).fit(columns, y).estimators_samples_
     for row in range(40):
-        voters = [
-            e for e, bag in zip(forest.model.estimators_, bags, strict=True) if row not in bag
-        ]
+        voters = [e for e, bag in zip(forest.estimators, bags, strict=True) if row not in bag]
         says = [e.predict(columns[[row]])[0] for e in voters]
         assert mean[row] == pytest.approx(np.mean(says) if says else y.mean(), abs=1e-12)
+
+
+def test_growing_forests_in_threads_leaves_warnings_as_they_are() -> None:
+    X = np.random.default_rng(0).random((30, 3))
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: Forest(trees=4, seed=k).fit(X, X[:, 0]), range(60)))
+    assert list(warnings.filters) == before
+
+
+def test_any_number_of_threads_gives_the_same_trees() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((50, 3)), rng.normal(size=50)
+    one, two = (Forest(trees=8, threads=t).fit(X, y).shares().shares for t in (1, 3))
+    np.testing.assert_array_equal(one, two)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_POINTS = 500  # of a run, drawn at random beyond
-REFERENCE = 1000
+REFERENCE = 500
 CHECKPOINTS = 20
 PERMUTATIONS = 199
 MANY, FEW = 30, 250  # with many parameters each alone is judged from few points

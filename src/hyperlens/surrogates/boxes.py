@@ -97,7 +97,6 @@ def emit(
     value: float,
     state: Any,
     axes: Any,
-    n_axes: int,
     cells: Any,
     keep_empty: bool,
 ) -> Any:
@@ -108,10 +107,10 @@ def emit(
     n_box, n_con, n_run = count
     if n_box + 2 >= len(out_value):
         out_value, out_weight, box_ptr = _longer(out_value), _longer(out_weight), _longer(box_ptr)
-    while n_con + n_axes + 2 >= len(axis):
+    while n_con + len(axes) + 2 >= len(axis):
         axis, out_width, run_ptr = _longer(axis), _longer(out_width), _longer(run_ptr)
     weight = 1.0
-    for q in range(n_axes):
+    for q in range(len(axes)):
         j = axes[q]
         first = ptr[j]
         width = 0.0
@@ -170,17 +169,14 @@ def walk(
     node_level: Any,
     node_cell: Any,
     cells: Any,
-    conditional: Any,
+    keep_empty: bool,
 ) -> Any:
     """Boxes of all leaves, conditional axes taken as they stand, and for each constraint whether the
-    leaf also takes configurations that lack its axis.
+    leaf also takes configurations that lack its axis. Empty boxes are kept where they are to be cut.
     """
     many, level_ptr = cells.many, cells.level_ptr
     lo, hi, allowed = whole(cells)
     d = len(many)
-    keep_empty = False
-    for j in range(d):
-        keep_empty |= conditional[j]
     takes_lacking = np.ones(d, np.bool_)
     used = np.zeros(d, np.int64)
     axes = np.empty(d, np.int64)
@@ -201,7 +197,7 @@ def walk(
         node = stack[depth]
         if left[node] < 0:
             before = count[1]
-            out = emit(out, count, value[node], (lo, hi, allowed), axes, n_axes, cells, keep_empty)
+            out = emit(out, count, value[node], (lo, hi, allowed), axes[:n_axes], cells, keep_empty)
             while count[1] >= len(lacking):
                 lacking = _longer(lacking)
             for c in range(before, count[1]):

@@ -122,6 +122,7 @@ def cut(
     condition_cell: Any,
     alt: Any,
     cells: Any,
+    keep_empty: bool,
 ) -> Any:
     """Cut leaves that constrain conditional axes into product boxes of the latents.
 
@@ -183,7 +184,7 @@ def cut(
             choice[0] = alt.ptr[split[0]] - 1
         while level >= 0:
             if level == n_split:
-                out = emit(out, count, value[b], state, axes, n_axes, cells, False)
+                out = emit(out, count, value[b], state, axes[:n_axes], cells, keep_empty)
                 level -= 1
                 continue
             n_log = _take_back(state, log, n_log, mark[level])

@@ -39,6 +39,9 @@ class TreeShares:
 class Forest:
     """Bagged regression trees; a prediction's spread is that between trees and within leaves.
 
+    The trees are those of scikit-learn's RandomForestRegressor with this seed. They are grown one by one
+    because that class changes the process's warning filters in every thread it uses.
+
     Columns are put into an order that depends on their content alone, so that neither renaming nor
     reordering parameters changes a tree.
 
@@ -61,15 +64,23 @@ class Forest:
         self.threads = threads or os.cpu_count() or 1
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
-        from sklearn.ensemble import RandomForestRegressor
-
         self.X, self.y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
         if not np.isfinite(self.y).all():
             raise ValueError("costs must be finite numbers")
-        columns = self.encoding.apply(self.X)
-        self.model = RandomForestRegressor(
-            n_estimators=self.trees, random_state=self.seed, n_jobs=self.threads
-        ).fit(columns, self.y)
+        columns = np.ascontiguousarray(self.encoding.apply(self.X))
+        draw = np.random.RandomState(self.seed)
+        seeds = [int(draw.randint(np.iinfo(np.int32).max)) for _ in range(self.trees)]
+
+        def grow(seed: int) -> Any:
+            from sklearn.tree import DecisionTreeRegressor
+
+            tree = DecisionTreeRegressor(random_state=seed)
+            counts = np.bincount(_bag(seed, len(self.y)), minlength=len(self.y)).astype(float)
+            return tree.fit(columns, self.y, sample_weight=counts, check_input=False)
+
+        self.seeds = seeds
+        with ThreadPoolExecutor(self.threads) as pool:
+            self.estimators = list(pool.map(grow, seeds))
         return self
 
     @cached_property
@@ -89,8 +100,8 @@ class Forest:
         A row that every tree has seen is predicted by the mean of all costs.
         """
         unseen = np.ones((self.trees, len(self.y)), dtype=bool)
-        for t, bag in enumerate(self.model.estimators_samples_):
-            unseen[t, bag] = False
+        for t, seed in enumerate(self.seeds):
+            unseen[t, _bag(seed, len(self.y))] = False
         return self._combine(self.encoding.apply(self.X[rows]), unseen[:, rows])
 
     def _combine(self, columns: Any, voting: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -166,11 +177,16 @@ class Forest:
         return np.array(self._each(one))
 
     def _trees(self) -> Iterator[Any]:
-        return (estimator.tree_ for estimator in self.model.estimators_)
+        return (estimator.tree_ for estimator in self.estimators)
 
     def _each(self, function: Any) -> list[Any]:
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(function, self._trees()))
+
+
+def _bag(seed: int, n: int) -> IntArray:
+    """Rows that a tree sees, drawn with replacement as scikit-learn draws them."""
+    return np.random.RandomState(seed).randint(0, n, n, dtype=np.int32).astype(np.int64)
 
 
 def _within(boxes: Boxes, region: Box) -> Boxes:

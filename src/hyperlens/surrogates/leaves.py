@@ -158,13 +158,20 @@ class Encoding:
         leaves, lacking = walk(
             np.asarray(tree.children_left), np.asarray(tree.children_right),
             np.ascontiguousarray(tree.value[:, 0, 0]), node_axis, node_level, node_cell, cells,
-            self.conditional,
+            bool(self.cube.conditions),
         )  # fmt: skip
         if self.cube.conditions:
             demand = np.zeros(self.cube.d, dtype=bool)
             demand[[j for j in forced if self.conditional[j]]] = True
             leaves = cut(
-                leaves, lacking, self.conditional, demand, condition_cell, self.alternatives, cells
+                leaves,
+                lacking,
+                self.conditional,
+                demand,
+                condition_cell,
+                self.alternatives,
+                cells,
+                False,
             )
         return Boxes._make((*leaves, ptr, edges))
 
