@@ -73,12 +73,14 @@ def explain(
     from hyperlens import terminal
     from hyperlens.reports import check, page, write
     from hyperlens.reports.analysis import analyse
+    from hyperlens.surrogates.forest import compile_ahead
 
     for path in filter(None, (html, json)):
         _spare(source, path)
         check(path)
     history = _read(source, study, space, cost, maximize)
     with terminal.announced_compilation(), terminal.progress() as step:
+        compile_ahead()
         analysis = analyse(
             history,
             objective=_objective(history, cost),
@@ -123,6 +125,7 @@ def importance(
     from hyperlens import terminal
     from hyperlens.explain.fanova import importance as compute
     from hyperlens.reports import check, write
+    from hyperlens.surrogates.forest import compile_ahead
 
     if subspace:
         _spare(source, subspace)
@@ -130,6 +133,7 @@ def importance(
     history = _read(source, study, space, cost, maximize)
     objective = _objective(history, cost)
     with terminal.announced_compilation(), terminal.progress() as step:
+        compile_ahead()
         step("importance", 0.0)
         record = compute(
             history,

@@ -148,7 +148,7 @@ def importance(
     _check(history, order, interval)
     options = {"seed": seed, "objective": objective, "budget": budget, "cap": cap, "trees": trees}
     forest = fit(history, "forest", **options)  # type: ignore[arg-type]  # one type per option
-    found = {"forest": shares(history, forest, order, interval, seed)}
+    found: dict[str, Shares] = {}
     leading = forest
     notes: tuple[str, ...] = ()
     gp: Fitted | None = None
@@ -161,6 +161,7 @@ def importance(
             if surrogate == "gp":
                 raise AnalysisError(str(problem)) from problem
             notes = (f"The Gaussian process was not heard as a witness: {problem}",)
+    found["forest"] = shares(history, forest, order, interval, seed)
     found = {name: _known(shares, forest.training.unvaried) for name, shares in found.items()}
     led = found[leading.name]
     other_fit = None if gp is None else (forest if leading is gp else gp)

@@ -25,7 +25,7 @@ from hyperlens.surrogates.gp import GP
 
 HALVES = 32  # parts of the data that a forest's interval is computed from
 HALF_TREES = 16  # trees on each
-GP_HALVES = 16
+GP_HALVES = 12
 GP_ROWS = 200  # at the most, in a part that a Gaussian process is fitted to
 
 Effects = tuple[tuple[int, ...], ...]

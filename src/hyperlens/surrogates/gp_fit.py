@@ -29,7 +29,7 @@ SHORTEST, LONGEST = 0.01, 2.0  # bounds of a length-scale, in observed ranges
 LEAST, MOST = 1e-3, 0.999  # bounds of an estimated theta, rho
 QUIETEST, NOISIEST = 1e-8, 0.999  # bounds of an estimated relative nugget
 SCREENED_ROWS = 150
-SCREENED_STARTS = 40
+SCREENED_STARTS = 10  # for each start that is optimised
 POLISHED = 2  # optima on the screened rows that are optimised again on all rows
 
 
@@ -249,7 +249,7 @@ def estimate(
     few = np.sort(rng.permutation(len(y))[:SCREENED_ROWS])
     with threadpool_limits(1, user_api="blas"):  # on matrices this small threads cost up to 3 times
         screen = Likelihood(cube, X[few], y[few], plan)
-        candidates = plan.starts(SCREENED_STARTS, rng)
+        candidates = plan.starts(SCREENED_STARTS * starts, rng)
         ranking = np.argsort([screen(c)[0] for c in candidates], kind="stable")
         best = _optimise(screen, candidates[ranking[:starts]])
         if len(few) < len(y):
