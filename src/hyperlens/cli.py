@@ -153,6 +153,8 @@ def importance(
         path = write(subspace, chosen.space.to_yaml() if yaml else chosen.space.to_json())
         kept = terminal.printable(", ".join(chosen.keep))
         typer.echo(f"Subspace of {kept}: {terminal.printable(path)}", err=True)
+        for note in chosen.notes:
+            typer.echo(note, err=True)
 
 
 @app.command()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
 
+KNOWN = 0.8  # a total of the listed effects below this is worth a note
+
+
 @dataclass(frozen=True)
 class Subspace(Record):
     """Parameters to keep, values to fix the others at, and the reduced space ready to search."""
@@ -24,7 +27,8 @@ class Subspace(Record):
     keep: tuple[str, ...]
     fixed: dict[str, Any]
     coverage: float  # share of the variance that effects of the kept parameters explain
-    asked: float
+    asked: float  # of what all listed effects explain
+    notes: tuple[str, ...]
     space: Space = field(repr=False, compare=False)
 
     @property
@@ -89,7 +93,13 @@ def important_subspace(
     best = history.incumbent(objective).values
     keep = tuple(name for name in space.names if name in kept)
     fixed = {p.name: best.get(p.name, p.default) for p in space.parameters if p.name not in kept}
-    return Subspace(keep, fixed, covered(kept), coverage, space.restricted(keep, fixed))
+    notes: tuple[str, ...] = ()
+    if total < KNOWN:
+        notes = (
+            f"The listed effects explain {total:.0%} of the variance; what interactions of higher order "
+            "need is not known, so search the whole space again if this one disappoints.",
+        )
+    return Subspace(keep, fixed, covered(kept), coverage, notes, space.restricted(keep, fixed))
 
 
 def _with_ancestors(space: Space, name: str) -> set[str]:
