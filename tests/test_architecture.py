@@ -32,6 +32,7 @@ MAY_USE = {
     "options": set(),
     "cli": {
         "options",
+        "surrogates",
         "terminal",
         "reports",
         "importers",
