@@ -167,9 +167,9 @@ def show_analysis(analysis: Analysis) -> None:
 
 def _importance(record: Importance, most: int) -> Table:
     table = Table(title=None, box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("importance", overflow="fold")
+    table.add_column("importance", overflow="fold", min_width=20)
     table.add_column("share", justify="right")
-    table.add_column(f"± over {record.spread_of}", justify="right")
+    table.add_column("spread", justify="right")
     if record.interval is not None:
         table.add_column(f"{record.interval:.0%} interval", justify="right", no_wrap=True)
         table.add_column("rank", justify="right")
