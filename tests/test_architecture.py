@@ -29,9 +29,7 @@ MAY_USE = {
     "plots": {"explain", "record"},
     "reports": {"explain", "plots", "history", "record", "surrogates", "errors"},
     "terminal": {"explain", "reports", "record", "surrogates"},
-    "options": set(),
-    "cli": {
-        "options",
+    "commands": {
         "surrogates",
         "terminal",
         "reports",
@@ -41,6 +39,7 @@ MAY_USE = {
         "record",
         "errors",
     },
+    "cli": {"commands", "terminal", "errors"},
 }
 
 

@@ -516,7 +516,7 @@ def test_our_own_mistakes_are_one_line_too(
     def fail(*_: object) -> None:
         raise problem
 
-    monkeypatch.setattr(cli, "_read", fail)
+    monkeypatch.setattr("hyperlens.commands.explain.read", fail)
     said = run("explain", log)
     assert said.code == (1 if isinstance(problem, Exception) else 130)
     assert len(said.err.splitlines()) <= 1

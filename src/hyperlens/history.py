@@ -47,6 +47,7 @@ class Trial:
     ended: float | None = None
     proposer: str | None = None
     reason: str | None = None  # why it failed or was pruned
+    proposal: Mapping[str, Any] | None = None  # what an optimiser of ours recorded with it
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,45 @@
+"""What several commands do: read a run, choose its objective, print a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hyperlens.commands.options import Format
+from hyperlens.errors import SourceError
+
+if TYPE_CHECKING:
+    from hyperlens.history import History
+    from hyperlens.record import Record
+
+
+def read(
+    source: str, study: str | None, space: str | None, cost: str | None, maximize: bool
+) -> History:
+    from hyperlens import importers
+
+    return importers.read(source, study, space, cost, maximize or None)
+
+
+def objective_of(history: History, cost: str | None) -> str | None:
+    return cost if cost in {o.name for o in history.objectives} else None
+
+
+def spare(source: str, path: str) -> None:
+    """Never write over the run that is read."""
+    run = Path(source.split(":///")[-1])
+    if run.exists() and Path(path).exists() and run.samefile(path):
+        raise SourceError(f"'{path}' is the run itself; choose another file to write to.")
+
+
+def print_record(record: Record, shown: Format, warnings: list[str]) -> None:
+    from hyperlens import terminal
+
+    if shown is Format.json:
+        typer.echo(record.to_json())
+    elif shown is Format.csv:
+        typer.echo(terminal.csv(record), nl=False)
+    else:
+        terminal.show(record, warnings)

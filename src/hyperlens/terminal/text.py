@@ -1,0 +1,99 @@
+"""Text for a terminal: nothing that a file says may steer it. Progress, and numbers for people."""
+
+from __future__ import annotations
+
+import math
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from hyperlens.record import Record
+
+CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
+
+
+def printable(text: object) -> str:
+    """One line without control characters: what a file says must not steer the terminal."""
+    clean = (" " if c in "\n\r\t" else c for c in str(text))
+    return "".join(c for c in clean if unicodedata.category(c) not in CONTROL)
+
+
+def escaped(value: Any) -> Any:
+    """A text whose control characters are written out (\\x1b); several names joined by ':'."""
+    if isinstance(value, tuple):
+        return escaped(":".join(map(str, value)))
+    if not isinstance(value, str):
+        return value
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in CONTROL else c
+        for c in value
+    )
+
+
+def csv(record: Record) -> str:
+    """The record's frame as CSV, its texts escaped."""
+    frame = record.frame
+    for column in frame.columns:
+        if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
+            frame[column] = [escaped(value) for value in frame[column]]
+    frame.columns = [escaped(column) for column in frame.columns]
+    text: str = frame.to_csv(index=False)
+    return text
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on standard error while something long is computed; silent in a pipe."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task("reading", total=1.0)
+        yield lambda what, done: bar.update(task, description=printable(what), completed=done)
+
+
+@contextmanager
+def announced_compilation() -> Iterator[None]:
+    """Say so once if numerical code has to be compiled, which happens once on a machine."""
+    from numba.core import event
+
+    class Announce(event.Listener):
+        said = False
+
+        def on_start(self, event: object) -> None:
+            if not self.said:
+                self.said = True
+                print("Compiling numerical code, once on this machine ...", file=sys.stderr)
+
+        def on_end(self, event: object) -> None:
+            """Nothing to say."""
+
+    with event.install_listener("numba:compile", Announce()):
+        yield
+
+
+def number(x: float) -> str:
+    return "unknown" if math.isnan(x) else f"{x:.4g}"
+
+
+def digits(x: float) -> str:
+    return "unknown" if math.isnan(x) else f"{round(x, 2) + 0.0:.2f}"  # never -0.00
+
+
+def percent(x: float) -> str:
+    return "unknown" if math.isnan(x) else f"{100 * x:.1f} %"
+
+
+def value(x: Any) -> str:
+    return f"{x:.4g}" if isinstance(x, float) else str(x)
