@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -17,6 +18,8 @@ from hyperlens.history import History
 from hyperlens.surrogates.quality import Quality, assess
 
 if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
     from hyperlens.surrogates.forest import Forest
     from hyperlens.surrogates.gp import GP
 
@@ -123,10 +126,17 @@ def given(
 
 def one_thread() -> AbstractContextManager[object]:
     """Linear algebra in one thread: the same bytes on any number of cores, and quicker when small."""
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    limits: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """NumPy's and SciPy's linear algebra, looked up once because that takes milliseconds."""
+    import scipy.linalg  # noqa: F401  # loads its library
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def leader(first: Fitted, second: Fitted) -> Fitted:

@@ -37,10 +37,11 @@ from hyperlens.cube import (
     intersect,
     measure,
 )
-from hyperlens.surrogates.kernels import Factor
+from hyperlens.surrogates.kernels import Factor, Pairs
 
 MOST_SCENARIOS = 4096
 MEMORY = 2**30  # bytes of averages that are kept
+MOST_PAIRS = 2**23  # pairs of rows whose order is kept, over all columns
 
 Part = Runs | None
 Term = tuple[Part, ...]
@@ -91,6 +92,7 @@ class Averages:
     X: FloatArray
     _kept: OrderedDict[Hashable, FloatArray] = field(default_factory=OrderedDict)
     _bytes: int = 0
+    _paired: OrderedDict[int, Pairs] = field(default_factory=OrderedDict)
     _terms: dict[int, tuple[Term, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,8 +111,7 @@ class Averages:
 
     def product(self, column: int, part: Part) -> FloatArray:
         def compute() -> FloatArray:
-            x = self.X[:, column]
-            return np.asarray(self.factors[column].product(x, x, part).ravel()[self.flat])
+            return self.factors[column].product(self.X[:, column], self._pairs(column), part)
 
         if len(self.cube.blocks[self._place(column)[0]]) == 1:  # kept as the average of its block
             return compute()
@@ -204,7 +205,9 @@ class Averages:
             average = self.average(block, fixed, region)
             if average is None:
                 return np.full((3, 1), np.nan)
-            w, P, double = w * average.w, P * average.P, double * average.double
+            w *= average.w
+            P *= average.P
+            double *= average.double
         u = np.ones((len(grid), self.n))
         for j, c in enumerate(columns):
             u *= self.factors[c].value(grid[:, j, None], self.X[None, :, c])
@@ -304,6 +307,16 @@ class Averages:
                 left, right = np.broadcast_to(left, self.n), np.broadcast_to(right, self.n)
                 total += both * left[self.rows[0]] * right[self.rows[1]]
         return total
+
+    def _pairs(self, column: int) -> Pairs:
+        """The column's pairs of rows; those of the columns used last are kept."""
+        if column not in self._paired:
+            while len(self._paired) * len(self.flat) > MOST_PAIRS:
+                self._paired.popitem(last=False)
+            x = self.X[:, column]
+            self._paired[column] = Pairs(np.where(np.isnan(x), 0.0, x), *self.rows)
+        self._paired.move_to_end(column)
+        return self._paired[column]
 
     def _place(self, column: int) -> tuple[int, int]:
         """Block of a column and its position there."""

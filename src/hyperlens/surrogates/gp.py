@@ -233,13 +233,16 @@ class GP:
         """Functional ANOVA of the posterior mean: V_U / V for all U of at most `order` columns.
 
         On the latents: a child's latent is free where the child is inactive. All 0 if the mean
-        does not vary.
+        does not vary, or by less than rounding: V is a sum of beta_i beta_l P_il, whose errors add
+        up to about the machine's epsilon times the sum of beta_i^2.
         """
         if order < 1:
             raise ValueError(f"order {order} must be at least 1 (main effects)")
         state, total = self._conditioned, self.variance
         effects = state.averages.effects(state.posterior, order)
-        if total <= NEGLIGIBLE * state.parameters.variance:
+        weights = (1 - state.parameters.nugget) * state.beta
+        rounding = np.finfo(float).eps * float(weights @ weights)
+        if total <= max(NEGLIGIBLE * state.parameters.variance, rounding):
             return dict.fromkeys(effects, 0.0)
         return {U: value / total for U, value in effects.items()}
 

@@ -23,10 +23,11 @@ from typing import Protocol
 
 import numpy as np
 
-from hyperlens.cube import Axis, FloatArray, Runs, measure
+from hyperlens.cube import Axis, FloatArray, IntArray, Runs, measure
 
 SQRT3 = math.sqrt(3.0)
 TOGETHER = 16  # Matern columns that share one exponential; (1 + z)^16 stays far from overflow
+BLOCK = 8192  # pairs at once, which fit a processor's cache
 FINEST = 1 / 1024  # neighbouring levels closer than this are integrated as one
 
 
@@ -38,6 +39,36 @@ def matern(z: FloatArray) -> FloatArray:
 def matern_slope(z: FloatArray) -> FloatArray:
     """dk / d log l = z^2 exp(-z)."""
     return np.asarray(z * z * np.exp(-z))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The m pairs (c[i], c[l]) of a column, i = first and l = second; c is 0 where inactive."""
+
+    c: FloatArray
+    first: IntArray
+    second: IntArray
+
+    @cached_property
+    def ends(self) -> tuple[IntArray, IntArray]:
+        """Index of the smaller and of the larger number of each pair."""
+        below = self.c[self.first] <= self.c[self.second]
+        return np.where(below, self.first, self.second), np.where(below, self.second, self.first)
+
+    @cached_property
+    def distance(self) -> FloatArray:
+        small, large = self.ends
+        return self.c[large] - self.c[small]
+
+    @cached_property
+    def _decays(self) -> dict[float, FloatArray]:
+        return {}
+
+    def decay(self, rate: float) -> FloatArray:
+        """exp(-a D), which does not depend on where one integrates."""
+        if rate not in self._decays:
+            self._decays[rate] = np.exp(-rate * self.distance)
+        return self._decays[rate]
 
 
 class Base(Protocol):
@@ -53,8 +84,8 @@ class Base(Protocol):
     def integral(self, c: FloatArray, runs: Runs) -> FloatArray:
         """w(c) = integral over runs of k(x, c) dx, shape (n,)."""
 
-    def product(self, c: FloatArray, other: FloatArray, runs: Runs) -> FloatArray:
-        """P(c, c') = integral over runs of k(x, c) k(x, c') dx, shape (n, m)."""
+    def product(self, pairs: Pairs, runs: Runs) -> FloatArray:
+        """P(c, c') = integral over runs of k(x, c) k(x, c') dx of each pair, shape (m,)."""
 
     def double(self, runs: Runs, other: Runs) -> float:
         """Integral of k(x, x') dx dx' over x in runs, x' in other."""
@@ -92,39 +123,31 @@ class Interval:
             np.exp(-s) * ((1 + s) * rise + (rise - length * np.exp(-length))) / self.rate
         )
 
-    def product(self, c: FloatArray, other: FloatArray, runs: Runs) -> FloatArray:
+    def product(self, pairs: Pairs, runs: Runs) -> FloatArray:
         """Three pieces: left of both, between, right of both, each clipped to the run.
 
-        With D = |c - c'|, every piece is exp(-a D) times a polynomial in a D whose coefficients
-        depend on min(c, c') or max(c, c') alone, so the pieces outside cost O(n + m).
+        With D = |c - c'|, every piece is exp(-a D) times a polynomial: of the pieces outside in a D,
+        with coefficients that depend on min(c, c') or max(c, c') alone; of the piece between, with L
+        the scaled length of what lies in the run and A, B one plus the scaled gaps to it,
+        L (A B + L ((A + B) / 2 + L / 6)) / a.
         """
-        below = c[:, None] <= other[None, :]
-        scaled = self.rate * np.abs(c[:, None] - other[None, :])
-        total = np.zeros(scaled.shape)
+        total = np.zeros(len(pairs.first))
+        decay = pairs.decay(self.rate)
         for low, high in runs:
-            left, left_other = self._outside(c, low, high), self._outside(other, low, high)
-            right, right_other = (self._outside(-v, -high, -low) for v in (c, other))
-            level, slope = (
-                np.where(below, at_min[:, None], at_min_other[None, :])
-                + np.where(below, at_max_other[None, :], at_max[:, None])
-                for at_min, at_min_other, at_max, at_max_other in zip(
-                    left, left_other, right, right_other, strict=True
-                )
-            )
-            total += level + scaled * slope
-            inside, inside_other = np.clip(c, low, high), np.clip(other, low, high)
-            length = self.rate * np.abs(inside[:, None] - inside_other[None, :])
-            if np.array_equal(inside, c) and np.array_equal(inside_other, other):
-                total += length * (1 + length * (1 + length / 6)) / self.rate
-            else:
-                gap, gap_other = (
-                    self.rate * np.abs(c - inside),
-                    self.rate * np.abs(other - inside_other),
-                )
-                start, stop = 1 + gap[:, None], 1 + gap_other[None, :]
-                between = start * stop + length * ((start + stop) / 2 + length / 6)
-                total += length * between / self.rate
-        return np.asarray(total * np.exp(-scaled))
+            left, left_slope = self._outside(pairs.c, low, high)
+            right, right_slope = self._outside(-pairs.c, -high, -low)
+            inside = np.clip(pairs.c, low, high)
+            place, near = self.rate * inside, 1 + self.rate * np.abs(pairs.c - inside)
+            for first in range(0, len(total), BLOCK):
+                block = slice(first, first + BLOCK)
+                small, large = (end[block] for end in pairs.ends)
+                start, stop = near.take(small), near.take(large)
+                length = place.take(large) - place.take(small)
+                between = length * (start * stop + length * ((start + stop) / 2 + length / 6))
+                slope = left_slope.take(small) + right_slope.take(large)
+                part = left.take(small) + right.take(large) + between / self.rate
+                total[block] += decay[block] * (part + slope * (self.rate * pairs.distance[block]))
+        return total
 
     def _outside(self, c: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
         """Left piece for min(c, c') = c, as exp(-a D) (first + a D second).
@@ -181,9 +204,10 @@ class Levels:
     def integral(self, c: FloatArray, runs: Runs) -> FloatArray:
         return np.asarray(self._nodes.weights(runs) @ self._at_nodes(c))
 
-    def product(self, c: FloatArray, other: FloatArray, runs: Runs) -> FloatArray:
-        weighted = self._nodes.weights(runs)[:, None] * self._at_nodes(c)
-        return np.asarray(weighted.T @ self._at_nodes(other))
+    def product(self, pairs: Pairs, runs: Runs) -> FloatArray:
+        at = self._at_nodes(pairs.c)
+        weighted = self._nodes.weights(runs)[:, None] * at
+        return np.asarray((weighted.T @ at)[pairs.first, pairs.second])
 
     def double(self, runs: Runs, other: Runs) -> float:
         assert self._nodes.codes is not None
@@ -250,20 +274,20 @@ class Factor:
         k = self._mix(self.base.integral(np.where(off, 0.0, c), runs), size)
         return np.where(off, self.rho * size, k)
 
-    def product(self, c: FloatArray, other: FloatArray, runs: Runs | None) -> FloatArray:
-        """P(c, c'), shape (n, m)."""
+    def product(self, c: FloatArray, pairs: Pairs, runs: Runs | None) -> FloatArray:
+        """P of each pair of c's rows, shape (m,); `pairs` are those of c with 0 for nan."""
         if runs is None:
-            return np.outer(self.integral(c, None), self.integral(other, None))
+            alone = self.integral(c, None)
+            return np.asarray(alone[pairs.first] * alone[pairs.second])
         if self.rho is None:
-            return self.base.product(c, other, runs)
+            return self.base.product(pairs, runs)
         rest, size = 1 - self.rho**2, measure(runs)
-        off, off_other = np.isnan(c), np.isnan(other)
-        at, at_other = np.where(off, 0.0, c), np.where(off_other, 0.0, other)
-        single = self.base.integral(at, runs)[:, None] + self.base.integral(at_other, runs)
-        k = self.rho**2 * (self.rho**2 * size + rest * single)
-        k += rest**2 * self.base.product(at, at_other, runs)
-        k = np.where(off[:, None], self.rho * self.integral(other, runs), k)
-        return np.where(off_other, self.rho * self.integral(c, runs)[:, None], k)
+        alone = self.base.integral(pairs.c, runs)
+        k = self.rho**2 * (self.rho**2 * size + rest * (alone[pairs.first] + alone[pairs.second]))
+        k += rest**2 * self.base.product(pairs, runs)
+        off, alone = np.isnan(c), self.rho * self.integral(c, runs)
+        k = np.where(off[pairs.first], alone[pairs.second], k)
+        return np.where(off[pairs.second], alone[pairs.first], k)
 
     def double(self, runs: Runs | None, other: Runs | None) -> float:
         """E[k(X, X')] times the measures of both."""
