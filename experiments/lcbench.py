@@ -24,15 +24,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
-from scipy.stats import qmc
 
 import hyperlens as hl
 from experiments import DATA, options, publish, table
-from experiments.styblinski import nll
 from hyperlens import Parameter, Space
-from hyperlens.cube import FloatArray, Runs, measure
-from hyperlens.explain.curves import sample_active
+from hyperlens.cube import FloatArray
+from hyperlens.explain.curves import sample_active, sample_box
 from hyperlens.explain.regions import Criterion, Region, Regions, regions
+from hyperlens.explain.reliability import nll
 from hyperlens.optimize import SMBO, sampling
 from hyperlens.surrogates.gp import GP
 
@@ -108,7 +107,8 @@ PAPER_TASKS = {
 }  # fmt: skip
 
 Cost = Callable[[FloatArray], FloatArray]  # vectors of SPACE (m, d) -> costs (m,)
-# hyperparameter, method -> delta MC, OC, NLL in percent, and the sample points of the region
+# hyperparameter, method -> delta MC, OC, NLL in percent, the sample points of the region, and delta
+# MC and OC at the size that the region of l2 has
 Gains = dict[tuple[str, str], FloatArray]
 
 
@@ -200,7 +200,7 @@ def phoneme(folder: Path) -> tuple[Cost, float]:
 def optimise(cost: Cost, seed: int) -> hl.History:
     start = sampling.maximin(SPACE.cube, 2 * len(SPACE), np.random.default_rng(FIXED))
     design = SPACE.cube.vectors(start)
-    optimiser = SMBO(SPACE, tau=1.0, design=design, refine=False, seed=seed)
+    optimiser = SMBO(SPACE, tau=1.0, acquisition="lcb", design=design, refine=False, seed=seed)
     for _ in range(EVALUATIONS):
         vector = optimiser.ask().vector
         optimiser.tell(vector, float(cost(vector[None])[0]))
@@ -208,29 +208,27 @@ def optimise(cost: Cost, seed: int) -> hl.History:
     return hl.History(SPACE, (hl.Objective("error"),), tuple(trials))
 
 
-def deepest(tree: Regions, levels: int) -> Region:
-    """The incumbent's region after that many levels; the others are not needed."""
-    best = tree.best
-    while best is not None and best.level < levels:
+def path(tree: Regions, points: int | None) -> list[Region]:
+    """The incumbent's regions after 0 to LEVELS levels, or beyond while they have more points than
+    that; the others are not needed."""
+    found = [tree.tree[0]]
+    while len(found) <= LEVELS or (points is not None and found[-1].points > points):
         try:
-            tree = tree.split(best.id)
+            tree = tree.split(found[-1].id)
         except hl.AnalysisError:  # nothing left to split
             break
-        best = tree.best
-    assert best is not None
-    return best
+        assert tree.best is not None
+        found.append(tree.best)
+    return found
 
 
-def within(box: Mapping[int, Runs]) -> FloatArray:
-    """Sobol' latents of a box."""
-    engine = qmc.Sobol(len(SPACE), rng=np.random.default_rng(FIXED))
-    latents = np.asarray(engine.random(INSIDE))
-    for j, runs in box.items():
-        lengths = np.cumsum([0.0] + [high - low for low, high in runs])
-        at = latents[:, j] * measure(runs)
-        run = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(runs) - 1)
-        latents[:, j] = np.array([low for low, _ in runs])[run] + at - lengths[run]
-    return latents
+def at_size(regions: Sequence[Region], points: int) -> FloatArray:
+    """Gains of MC and OC in percent where the region has so many points: between two levels by the
+    logarithm of their size."""
+    sizes = np.log([max(r.points, 1) for r in regions])
+    numbers = np.array([[r.confidence, r.confidence_best] for r in regions])
+    gained = 100 * (numbers[0] - numbers) / numbers[0]
+    return np.array([np.interp(-np.log(points), -sizes, column) for column in gained.T])
 
 
 def true_effect(cost: Cost, latents: FloatArray, column: int, codes: FloatArray) -> FloatArray:
@@ -262,15 +260,23 @@ def gains(history: hl.History, cost: Cost) -> Gains:
             truth = true_effect(cost, latents, column, codes)
             return np.array([std.mean(), std[at], nll(truth, mean, std)])
 
+        size: int | None = None  # of the region of l2, the first criterion
         for criterion in CRITERIA:
             tree = regions(
                 history, name, levels=0, criterion=criterion, sample=SAMPLE, grid=GRID, seed=FIXED
             )
-            whole, region = tree.tree[0], deepest(tree, LEVELS)
+            way = path(tree, size)
+            whole, region = way[0], way[: LEVELS + 1][-1]
+            size = region.points if size is None else size
             before, after = (
-                measured(r.mean, r.std, within(r.box), column, codes, at) for r in (whole, region)
+                measured(
+                    r.mean, r.std, sample_box(SPACE.cube, r.box, INSIDE, FIXED), column, codes, at
+                )
+                for r in (whole, region)
             )
-            found[name, criterion] = compared(before, after, region.points)
+            found[name, criterion] = np.append(
+                compared(before, after, region.points), at_size(way, size)
+            )
             if criterion == "l2":
                 latents = nearest(column, best, region.points)
                 means, variances = model.curves(
@@ -278,7 +284,9 @@ def gains(history: hl.History, cost: Cost) -> Gains:
                 )
                 mean, std = means.mean(axis=0), np.sqrt(variances.mean(axis=0))
                 near = measured(mean, std, latents, column, codes, at)
-                found[name, "neighbourhood"] = compared(before, near, region.points)
+                found[name, "neighbourhood"] = np.append(
+                    compared(before, near, region.points), [np.nan, np.nan]
+                )
     return found
 
 
@@ -308,7 +316,7 @@ def one(data: Path, task: str | None, seed: int) -> tuple[Gains, float]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Median over runs of each task: hyperparameter, method -> (tasks, 4)."""
+    """Median over runs of each task: hyperparameter, method -> (tasks, 6)."""
 
     tasks: tuple[str, ...]
     medians: dict[tuple[str, str], FloatArray]
@@ -359,15 +367,17 @@ def table_10(summary: Summary) -> str:
             ours = [f"{summary.mean(name, c)[k]:.0f}" for c in CRITERIA]
             paper = [str(v) for v in PAPER_CRITERIA[metric][name]]
             cells += [f"{' '.join(ours)} / {' '.join(paper)}"]
-        sizes = [f"{summary.mean(name, c)[3]:.0f}" for c in CRITERIA]
-        rows.append([name, *cells, " ".join(sizes)])
-    return table(["hyperparameter", *(f"delta {m} %" for m in METRICS), "points in region"], rows)
+        for k in (3, 4, 5):  # points, and MC and OC at equal size
+            cells.append(" ".join(f"{summary.mean(name, c)[k]:.0f}" for c in CRITERIA))
+        rows.append([name, *cells])
+    columns = [*(f"delta {m} %" for m in METRICS), "points", "MC, equal size", "OC, equal size"]
+    return table(["hyperparameter", *columns], rows)
 
 
 def table_7(summary: Summary) -> str:
     rows = []
     for k, task in enumerate(summary.tasks):
-        mc, oc, score, _ = summary.of_task(k)
+        mc, oc, score = summary.of_task(k)[:3]
         paper = PAPER_TASKS.get(task, (np.nan, np.nan))
         rows.append(
             [task, f"{mc:.0f} / {paper[0]:.0f}", f"{oc:.0f}", f"{score:.0f} / {paper[1]:.0f}"]
@@ -405,6 +415,13 @@ def verdicts(summary: Summary) -> str:
         )
     sizes = ", ".join(f"{c} {everything[c][:, 3].mean():.0f}" for c in CRITERIA)
     lines.append(f"- Sample points (of {SAMPLE}) in the incumbent's region, by criterion: {sizes}.")
+    for k, metric in ((4, "MC"), (5, "OC")):
+        means = ", ".join(f"{c} {everything[c][:, k].mean():.1f}" for c in CRITERIA)
+        others = np.max([everything[c][:, k] for c in CRITERIA[1:]], axis=0)
+        lines.append(
+            f"- delta {metric} where the region is as large as that of l2: {means}; l2 is best in "
+            f"{int((l2[:, k] >= others).sum())} of {len(names)}."
+        )
     return "\n".join(lines)
 
 

@@ -21,8 +21,8 @@ from scipy.special import erf
 from scipy.stats import norm
 
 from experiments import options, publish, table
-from experiments.styblinski import nll
 from hyperlens.cube import WHOLE, Cube, FloatArray
+from hyperlens.explain.reliability import nll
 from hyperlens.surrogates.gp import GP, Parameters
 from hyperlens.surrogates.kernels import Interval
 

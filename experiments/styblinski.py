@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -25,6 +25,7 @@ from experiments import options, publish, table
 from hyperlens import Parameter, Space
 from hyperlens.cube import WHOLE, FloatArray, Runs, measure
 from hyperlens.explain.regions import Region, regions
+from hyperlens.explain.reliability import nll
 from hyperlens.optimize import SMBO, sampling
 from hyperlens.surrogates.gp import GP
 
@@ -33,7 +34,6 @@ TAUS = {"low": 5.0, "medium": 1.0, "high": 0.1}  # name of the bias -> tau
 LEVELS = (1, 3)
 NUGGET = 1e-8
 SAMPLE, GRID, REACH = 1000, 20, 5.0
-DESIGNED = 3  # dimension in which the initial design is varied
 CURVES: tuple[Literal["variance", "std"], ...] = ("variance", "std")  # what trees split on
 FIXED = 0  # seed of what all replications share: initial design, sample, uniform points
 
@@ -85,12 +85,6 @@ def true_effect(x: FloatArray, box: Mapping[int, Runs], d: int) -> FloatArray:
     return one_axis(x) + sum(one_axis_mean(box.get(j, WHOLE)) for j in range(1, d))
 
 
-def nll(truth: FloatArray, mean: FloatArray, std: FloatArray) -> float:
-    """Mean over the grid of -log N(truth; mean, std)."""
-    z = (truth - mean) / std
-    return float(np.mean(0.5 * np.log(2 * np.pi * std**2) + 0.5 * z**2))
-
-
 def mmd(X: FloatArray, Y: FloatArray) -> float:
     """Root of the biased estimate (P0 C.1), Gaussian kernel, sigma the median distance."""
     sigma = np.median(pdist(np.vstack([X, Y])))
@@ -113,7 +107,9 @@ def maximin_design(d: int) -> FloatArray:
 def run(d: int, tau: float, design: FloatArray, seed: int) -> SMBO:
     """One optimisation; the focus search is the papers', without polishing."""
     space = space_of(d)
-    optimiser = SMBO(space, tau=tau, design=design, nugget=NUGGET, refine=False, seed=seed)
+    optimiser = SMBO(
+        space, tau=tau, acquisition="lcb", design=design, nugget=NUGGET, refine=False, seed=seed
+    )
     for _ in range(BUDGET[d]):
         proposal = optimiser.ask()
         x = np.array([proposal.values[name] for name in space.names])
@@ -121,23 +117,27 @@ def run(d: int, tau: float, design: FloatArray, seed: int) -> SMBO:
     return optimiser
 
 
-def known(optimiser: SMBO) -> hl.History:
-    """The run as a history whose surrogate has the fixed nugget of the paper."""
+def history_of(optimiser: SMBO) -> hl.History:
     trials = [hl.Trial(k, t.values, (t.cost,)) for k, t in enumerate(optimiser.told)]
-    history = hl.History(optimiser.space, (hl.Objective("cost"),), tuple(trials))
-    fitted = hl.fit(history, "gp", seed=FIXED)
-    model = GP(fitted.cube, NUGGET, seed=FIXED).fit(fitted.training.X, fitted.training.y)
-    key = next(k for k, kept in history.memory.items() if kept is fitted)
-    history.memory[key] = replace(fitted, model=model)
-    return history
+    return hl.History(optimiser.space, (hl.Objective("cost"),), tuple(trials))
 
 
 def outcome(optimiser: SMBO) -> Outcome:
-    d, history = len(optimiser.space), known(optimiser)
+    """The surrogate has the paper's fixed nugget."""
+    d, history = len(optimiser.space), history_of(optimiser)
+    data = history.data()
+    model = GP(history.space.cube, NUGGET, seed=FIXED).fit(data.X, data.y)
     confidence, scores = [], []
     for curve in CURVES:
         found = regions(
-            history, "x1", levels=max(LEVELS), curve=curve, sample=SAMPLE, grid=GRID, seed=FIXED
+            history,
+            "x1",
+            levels=max(LEVELS),
+            curve=curve,
+            surrogate=model,
+            sample=SAMPLE,
+            grid=GRID,
+            seed=FIXED,
         )
         x = np.array(found.values)
         path = [holding(found.tree, level) for level in (0, *LEVELS)]
@@ -192,15 +192,17 @@ def table_row(d: int, bias: str, found: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def design_row(bias: str, found: Sequence[Outcome]) -> list[str]:
+def design_row(d: int, bias: str, found: Sequence[Outcome]) -> list[str]:
     """Mean and range over designs, trees on the standard deviation, and the paper's one design."""
     drawn = improvements(found)[:, CURVES.index("std")]
     mmds = np.array([o.mmd for o in found])
     whole = np.median([[o.confidence[0, 0], o.nll[0, 0]] for o in found], axis=0)
-    paper_mmd, *paper = PAPER[DESIGNED, bias]
+    paper_mmd, *paper = PAPER[d, bias]
     cells = zip(drawn.mean(axis=0), drawn.min(axis=0), drawn.max(axis=0), paper, strict=True)
     return [
+        str(d),
         bias,
+        str(len(found)),
         *(f"{m:.1f}" for m in whole),
         f"{mmds.mean():.2f} ({mmds.min():.2f} to {mmds.max():.2f}) / {paper_mmd:.2f}",
         *(f"{a:.1f} ({low:.1f} to {high:.1f}) / {b:.1f}" for a, low, high, b in cells),
@@ -277,7 +279,13 @@ def main() -> None:
         help="runs of every row, or by dimension",
     )
     parser.add_argument("--dimensions", type=int, nargs="+", default=[3, 5, 8], choices=[3, 5, 8])
-    parser.add_argument("--designs", type=int, default=6, help="initial designs tried at d = 3")
+    parser.add_argument(
+        "--designs",
+        type=int,
+        nargs="+",
+        default=[6, 2, 1],
+        help="uniform initial designs tried, or by dimension",
+    )
     chosen = parser.parse_args()
     counts = dict(zip(chosen.dimensions, chosen.replications * 3, strict=False))
     results = {
@@ -285,13 +293,14 @@ def main() -> None:
         for d, count in counts.items()
         for bias, tau in TAUS.items()
     }
-    shape = (4 * DESIGNED, DESIGNED)
     designs = {
-        bias: [
-            outcome(run(DESIGNED, tau, np.random.default_rng([FIXED, 2, k]).random(shape), FIXED))
-            for k in range(chosen.designs)
+        (d, bias): [
+            outcome(run(d, tau, np.random.default_rng([FIXED, 2, k]).random((4 * d, d)), FIXED))
+            for k in range(count)
         ]
+        for d, count in zip(chosen.dimensions, chosen.designs * 3, strict=False)
         for bias, tau in TAUS.items()
+        if count
     }
     figure = ["d", "bias", "runs", "regret", "MC, median (range)", "NLL, median (range)"]
     deltas = [f"delta {what} %, {n} level{'s'[: n - 1]}" for what in ("MC", "NLL") for n in LEVELS]
@@ -304,10 +313,10 @@ def main() -> None:
             ["d", "bias", "MMD", *deltas],
             [table_row(d, bias, found) for (d, bias), found in results.items()],
         ),
-        f"## d = {DESIGNED}, {chosen.designs} uniform initial designs: mean (range) / paper",
+        "## Uniform initial designs, one a run; trees on standard deviation: mean (range) / paper",
         table(
-            ["bias", "MC, median", "NLL, median", "MMD", *deltas],
-            [design_row(bias, found) for bias, found in designs.items()] if chosen.designs else [],
+            ["d", "bias", "runs", "MC, median", "NLL, median", "MMD", *deltas],
+            [design_row(d, bias, found) for (d, bias), found in designs.items()],
         ),
         DIFFERENCES.format(verdicts=verdicts(results)),
     ]

@@ -145,11 +145,11 @@ def test_share_of_a_box_is_the_measure_of_its_latents(cube: Cube, seed: int) -> 
 @pytest.mark.parametrize("surrogate", ["gp", "forest"])
 def test_the_whole_effect_is_the_weighted_mean_of_the_leaves(surrogate: str) -> None:
     history = study()
-    found = hl.regions(history, "a", levels=2, surrogate=surrogate, sample=256)  # type: ignore[arg-type]
+    found = hl.regions(history, "a", levels=2, surrogate=surrogate, sample=256)
     assert len(found.leaves) >= 3
     shares = np.array([leaf.share for leaf in found.leaves])
     assert shares.sum() == pytest.approx(1.0, abs=1e-12)
-    whole = hl.effect(history, "a", surrogate=surrogate)  # type: ignore[arg-type]
+    whole = hl.effect(history, "a", surrogate=surrogate)
     np.testing.assert_allclose(shares @ [r.mean for r in found.leaves], whole.mean, atol=1e-9)
     if surrogate == "gp":
         np.testing.assert_allclose(

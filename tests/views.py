@@ -99,6 +99,7 @@ def together(name: str = "lr") -> Interactions:
         high=np.array([0.8, 1.0, 0.2, 0.3]),
         share=np.array([0.3, 0.01, 0.001, 0.0001]),
         interval=0.9,
+        effects=(),
         quality=QUALITY,
         notes=(),
     )

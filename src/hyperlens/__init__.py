@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hyperlens.explain.interaction import Interactions, interactions
     from hyperlens.explain.overview import Overview, overview
     from hyperlens.explain.regions import Region, Regions, regions
+    from hyperlens.explain.reliability import Reliability, reliability
     from hyperlens.explain.subspace import Subspace
     from hyperlens.history import History, Objective, State, Trial
     from hyperlens.importers import read
@@ -42,6 +43,7 @@ __all__ = [
     "Parameter",
     "Region",
     "Regions",
+    "Reliability",
     "SourceError",
     "Space",
     "SpaceError",
@@ -56,6 +58,7 @@ __all__ = [
     "overview",
     "read",
     "regions",
+    "reliability",
     "report",
 ]
 
@@ -68,6 +71,7 @@ _HOME = {
     "explain.interaction": ("Interactions", "interactions"),
     "explain.overview": ("Overview", "overview"),
     "explain.regions": ("Region", "Regions", "regions"),
+    "explain.reliability": ("Reliability", "reliability"),
     "explain.subspace": ("Subspace",),
     "history": ("History", "Objective", "State", "Trial"),
     "importers": ("read",),

@@ -8,13 +8,14 @@ Symbols
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from scipy.stats import qmc
 
-from hyperlens.cube import Cube, FloatArray
+from hyperlens.cube import Cube, FloatArray, Runs, measure
 from hyperlens.surrogates.gp import GP
 
 
@@ -67,3 +68,16 @@ def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) ->
         if len(found) >= size:
             break
     return found[:size]
+
+
+def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> FloatArray:
+    """Sobol' points of the latents inside a box."""
+    engine = qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
+    latents = np.asarray(engine.random(1 << max(int(size - 1).bit_length(), 0)))[:size]
+    for j, runs in box.items():
+        starts = np.array([low for low, _ in runs])
+        lengths = np.cumsum([0.0] + [high - low for low, high in runs])
+        at = latents[:, j] * measure(runs)
+        run = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(runs) - 1)
+        latents[:, j] = starts[run] + at - lengths[run]
+    return latents

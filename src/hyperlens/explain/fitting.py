@@ -6,12 +6,13 @@ import math
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from hyperlens.cube import Cube, FloatArray, IntArray
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.adapters import REMEDY, adapted
 from hyperlens.explain.curves import Predictor
 from hyperlens.explain.training import Cap, Training, training
 from hyperlens.history import History
@@ -48,7 +49,7 @@ class Fitted:
 
 def fit(
     history: History,
-    surrogate: SurrogateName = "gp",
+    surrogate: str = "gp",
     *,
     seed: int = 0,
     objective: str | None = None,
@@ -99,19 +100,26 @@ def _check_scale(y: FloatArray) -> None:
 
 def given(
     history: History,
-    model: Predictor,
+    model: Any,
     *,
     objective: str | None = None,
     budget: float | None = None,
     cap: Cap | None = None,
 ) -> Fitted:
-    """A surrogate that the user has fitted; it cannot be cross-validated here."""
+    """A surrogate that the user has fitted; it cannot be cross-validated here.
+
+    One of ours is averaged in closed form, any other over a sample.
+    """
+    from hyperlens.surrogates.forest import Forest
+    from hyperlens.surrogates.gp import GP
+
     data = training(history, objective, budget, cap)
-    predicted, std = (np.asarray(part, dtype=float) for part in model.predict(data.X))
-    if predicted.shape != data.y.shape or std.shape != data.y.shape:
+    surrogate = adapted(model)
+    predicted, std = _both(surrogate.predict(data.X), len(data.y))
+    if not (np.isfinite(predicted).all() and (std >= 0).all()):
         raise AnalysisError(
-            "The given surrogate's predict must return mean and standard deviation, one of each per "
-            "row; wrap it in a class that does."
+            "The given surrogate predicts a number that is not finite, or a negative standard "
+            "deviation; fit it on history.space.encode(values), whose inactive numbers are nan."
         )
     spread = float(np.var(data.y))
     r2 = 1 - float(np.mean((data.y - predicted) ** 2)) / spread if spread > 0 else math.nan
@@ -121,7 +129,18 @@ def given(
     )
     unknown = math.nan
     quality = Quality("given", r2, unknown, unknown, len(data.y), 0, "caution", sentence)
-    return Fitted("given", model, quality, data, data.notes, history.space.cube)
+    kinds: dict[type, SurrogateName] = {GP: "gp", Forest: "forest"}
+    name = kinds.get(type(surrogate), "given")
+    return Fitted(name, surrogate, quality, data, data.notes, history.space.cube)
+
+
+def _both(predicted: Any, rows: int) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation, if that is what a given surrogate predicts."""
+    if isinstance(predicted, tuple) and len(predicted) == 2:
+        mean, std = (np.asarray(part, dtype=float) for part in predicted)
+        if mean.shape == std.shape == (rows,):
+            return mean, std
+    raise AnalysisError(f"The given surrogate does not say how sure it is; {REMEDY}.")
 
 
 def one_thread() -> AbstractContextManager[object]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.effects import Effect, effect
 from hyperlens.explain.fitting import SurrogateName, fit, leader
 from hyperlens.explain.shares import Effects, shares
 from hyperlens.history import History
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 class Interactions(Record):
     """Pairs, strongest by share of the variance first; H between 0 (additive) and 1 (nothing else).
 
-    `low` and `high` are quantiles over refits on parts of the data at level `interval`.
+    `low` and `high` are quantiles over refits on parts of the data at level `interval`. `effects` are
+    the two-parameter effects of the first pairs, as far as they act together at all.
     """
 
     objective: str
@@ -39,6 +41,7 @@ class Interactions(Record):
     high: FloatArray
     share: FloatArray
     interval: float | None
+    effects: tuple[Effect, ...]
     quality: Quality
     notes: tuple[str, ...]
 
@@ -55,10 +58,15 @@ def interactions(
     *,
     surrogate: SurrogateName | None = None,
     interval: float | None = 0.9,
+    effects: int = 3,
+    grid: int = 15,
     seed: int = 0,
     objective: str | None = None,
 ) -> Interactions:
-    """Friedman's H of every pair, on the surrogate that cross-validates better unless one is named."""
+    """Friedman's H of every pair, on the surrogate that cross-validates better unless one is named.
+
+    The `effects` strongest pairs come with their effect on a `grid` by `grid` lattice.
+    """
     if len(history.space) < 2:
         raise AnalysisError("One parameter has nothing to interact with; tune at least two.")
     if surrogate is None:
@@ -82,17 +90,21 @@ def interactions(
     share = found.share[pairs]
     order = np.argsort(-np.nan_to_num(share), kind="stable")
     names = history.space.names
+    ordered = [(names[a], names[b]) for a, b in (found.effects[pairs[k]] for k in order)]
+    acting = [p for p, s in zip(ordered, share[order], strict=True) if s > 0]
     return Interactions(
         objective=history.objective(objective).name,
         surrogate=fitted.name,
-        pairs=tuple(
-            (names[found.effects[pairs[k]][0]], names[found.effects[pairs[k]][1]]) for k in order
-        ),
+        pairs=tuple(ordered),
         h=h[order],
         low=low[order],
         high=high[order],
         share=share[order],
         interval=interval,
+        effects=tuple(
+            effect(history, pair, surrogate=fitted.name, grid=grid, seed=seed, objective=objective)
+            for pair in acting[:effects]
+        ),
         quality=fitted.quality,
         notes=fitted.notes,
     )

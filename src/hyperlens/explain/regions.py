@@ -15,7 +15,7 @@ from hyperlens.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, inter
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.curves import Curves, curves
 from hyperlens.explain.effects import averaged
-from hyperlens.explain.fitting import Fitted, SurrogateName, fit, one_thread
+from hyperlens.explain.fitting import Fitted, fit, given, one_thread
 from hyperlens.explain.rules import rule_in_words, sides
 from hyperlens.explain.splitting import Split, category_split, impurity, ordered_split
 from hyperlens.history import History
@@ -80,6 +80,11 @@ class Regions(Record):
         return next((r for r in self.leaves if r.holds_incumbent), None)
 
     @property
+    def drawn(self) -> Curves | None:
+        """The sampled configurations whose curves were compared."""
+        return None if self._grower is None else self._grower.drawn
+
+    @property
     def frame(self) -> pd.DataFrame:
         """One row a leaf."""
         import pandas as pd
@@ -116,7 +121,7 @@ def regions(
     min_improvement: float = 0.0,
     criterion: Criterion = "l2",
     curve: Literal["variance", "std"] = "variance",
-    surrogate: SurrogateName = "gp",
+    surrogate: Any = "gp",
     level: float = 0.95,
     grid: int = 20,
     sample: int = 1024,
@@ -128,7 +133,8 @@ def regions(
     `levels` splits every region that many times over; `splits` splits best first; `until` splits the
     incumbent's region until its mean standard deviation is at most that. The default is three levels.
     A split must leave `min_size` points on both sides and take away the part `min_improvement` of the
-    impurity of the whole space.
+    impurity of the whole space. `surrogate` is "gp", "forest" or a model of another library, as for an
+    effect.
     """
     if criterion not in ("l2", "area", "variance", "mean"):
         raise AnalysisError(
@@ -137,7 +143,11 @@ def regions(
     if sum(x is not None for x in (levels, splits, until)) > 1:
         raise AnalysisError("Levels, splits and until exclude each other; give one of them.")
     column = history.space.column(parameter)
-    fitted = fit(history, surrogate, seed=seed, objective=objective)
+    fitted = (
+        fit(history, surrogate, seed=seed, objective=objective)
+        if isinstance(surrogate, str)
+        else given(history, surrogate, objective=objective)
+    )
     codes, values = history.space.grid(parameter, grid)
     with one_thread():
         drawn = curves(fitted.model, history.space.cube, (column,), codes[:, None], sample, seed)

@@ -12,12 +12,14 @@ from hyperlens.explain.fanova import Importance
 from hyperlens.explain.interaction import Interactions
 from hyperlens.explain.overview import Overview
 from hyperlens.explain.regions import Regions
+from hyperlens.explain.reliability import Reliability
 from hyperlens.plots.bias import draw_bias
 from hyperlens.plots.effect import draw_effect
 from hyperlens.plots.importance import draw_importance
 from hyperlens.plots.interaction import draw_interactions
 from hyperlens.plots.overview import draw_overview
 from hyperlens.plots.regions import draw_regions
+from hyperlens.plots.reliability import draw_reliability
 
 
 @singledispatch
@@ -35,5 +37,6 @@ draw.register(Effect, draw_effect)
 draw.register(Interactions, draw_interactions)
 draw.register(Regions, draw_regions)
 draw.register(Bias, draw_bias)
+draw.register(Reliability, draw_reliability)
 
 __all__ = ["draw"]

@@ -137,6 +137,7 @@ def analyse(
             history,
             surrogate=led,
             interval=interval,
+            effects=0,  # pairs have cards of their own
             seed=seed,
             objective=objective,
         ),

@@ -17,6 +17,7 @@ from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.explain.interaction import Interactions
 from hyperlens.explain.regions import Regions
+from hyperlens.explain.reliability import Reliability
 from hyperlens.record import Record
 from hyperlens.reports.sentences import rank, where_it_is_sure, where_it_looked
 from hyperlens.terminal.text import digits, number, percent, printable, value
@@ -63,6 +64,20 @@ def _(record: Interactions) -> Iterator[RenderableType]:
 def _(record: Bias) -> Iterator[RenderableType]:
     yield _bias(record)
     yield Text(printable(where_it_looked(record)))
+
+
+@layout.register
+def _(record: Reliability) -> Iterator[RenderableType]:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(Text(printable(f"effect of {record.parameter}")), overflow="fold")
+    for name in ("MC", "gain", "OC", "gain", "NLL", "gain"):
+        table.add_column(name, justify="right")
+    for k, where in enumerate(record.where[:MOST_LISTED]):
+        cells: list[str] = []
+        for name, gain in record.gain.items():
+            cells += [number(getattr(record, name)[k]), percent(gain[k]) if k else ""]
+        table.add_row(Text(printable(where)), *cells)
+    yield table
 
 
 def importance_table(record: Importance, most: int) -> Table:
