@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
-from hyperlens.cube import Axis, Cube, FloatArray
+from hyperlens.cube import Axis, Cube, FloatArray, Runs, inside_box
 from hyperlens.surrogates import anova
 from hyperlens.surrogates.boxes import Boxes
 from hyperlens.surrogates.forest import Forest, _cell
@@ -154,6 +155,45 @@ def test_marginals_are_averages_over_the_latents_where_the_axes_are_active(
             here = known & (latents[:, list(columns)] == point).all(axis=1)
             expected = np.average(says[here], weights=measure[here])
             assert ours[t, g] == pytest.approx(expected, abs=1e-12)
+
+
+@given(cube=discrete_cubes(), seed=st.integers(0, 1000), cut=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_pointwise_variance_is_the_average_of_the_predicted_ones(
+    cube: Cube, seed: int, cut: bool
+) -> None:
+    """Over every latent cell where the columns, and those of the region, are active and inside."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(cube.vectors(rng.random((15, cube.d))), 2, axis=0)  # leaves with a spread
+    forest = Forest(cube, trees=3, seed=seed, threads=1).fit(X, rng.normal(size=len(X)))
+    latents, measure = every_latent(cube)
+    columns = (cube.d - 1,) if cube.d % 2 else (0, cube.d - 1)
+    region: dict[int, Runs] = {}
+    if cut and 1 not in columns:
+        edges = cube.axes[1].edges
+        assert edges is not None
+        ends = [(float(a), float(b)) for a, b in pairwise(edges)]
+        region = {1: tuple(ends[k] for k in range(0, len(ends), 2))}
+    known = cube.active(latents)[:, [*columns, *region]].all(axis=1)
+    known &= inside_box(latents, region)
+    if not known.any():
+        return
+    grid = np.unique(latents[known][:, list(columns)], axis=0)
+    ours = forest.pointwise(columns, grid, region)
+    assert ours is not None
+    variance = forest.predict(cube.vectors(latents))[1] ** 2
+    for g, point in enumerate(grid):
+        here = known & (latents[:, list(columns)] == point).all(axis=1)
+        expected = np.average(variance[here], weights=measure[here])
+        assert ours[g] == pytest.approx(expected, abs=1e-12)
+
+
+def test_pointwise_variance_of_a_big_forest_is_left_to_sampling() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    forest = Forest(trees=32).fit(X, rng.normal(size=400))
+    assert forest.pointwise((0,), np.array([[0.5]])) is None
+    assert Forest(trees=8).fit(X, rng.normal(size=400)).pointwise((0,), X[:3, :1]) is not None
 
 
 def test_neither_names_nor_order_of_columns_change_the_shares() -> None:

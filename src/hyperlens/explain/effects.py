@@ -144,6 +144,11 @@ def effect(
         average = averaged(fitted, columns, points, seed)
         if band == "joint" and fitted.name == "gp":
             sampling = (NARROW,)
+        elif band == "pointwise" and isinstance(fitted.model, Forest) and not fitted.model.exact:
+            sampling = (
+                f"The forest has too many leaves to average the width of its band exactly; it is "
+                f"averaged over {SAMPLE} Sobol' points. The mean is exact.",
+            )
     if np.isnan(average.mean).all():
         raise AnalysisError(
             f"{listed(names)} are never active together, so they have no common effect; name one "
@@ -218,11 +223,24 @@ def averaged(
                 return model.partial_dependence(columns, points, region)
         except ValueError as problem:
             raise AnalysisError(f"{problem}; use the forest for this effect.") from problem
+    exact = model.pointwise(columns, points, region) if isinstance(model, Forest) else None
+    if isinstance(model, Forest) and exact is not None:
+        return _of_trees(model, columns, points, region, exact)
     sampled, _ = _sampled(model, fitted.cube, columns, points, seed, region or {})
-    if not isinstance(model, Forest):
-        return sampled
-    trees = model.marginals(columns, points, region)
-    return Marginal(trees.mean(axis=0), trees.var(axis=0), sampled.pointwise)
+    if isinstance(model, Forest):
+        return _of_trees(model, columns, points, region, sampled.pointwise)
+    return sampled
+
+
+def _of_trees(
+    forest: Forest,
+    columns: tuple[int, ...],
+    points: FloatArray,
+    region: Mapping[int, Runs] | None,
+    pointwise: FloatArray,
+) -> Marginal:
+    trees = forest.marginals(columns, points, region)
+    return Marginal(trees.mean(axis=0), trees.var(axis=0), pointwise)
 
 
 def _sampled(

@@ -21,11 +21,12 @@ from typing import Any, Self
 import numpy as np
 
 from hyperlens.cube import BoolArray, Box, Cube, FloatArray, IntArray, measure
-from hyperlens.surrogates import anova
+from hyperlens.surrogates import agreement, anova
 from hyperlens.surrogates.boxes import Boxes
 from hyperlens.surrogates.leaves import Encoding
 
 MANY = 60  # axes above which pairs that never meet are not listed
+MOST_PAIRS = 2 * 10**7  # pairs of leaves whose common measure is computed: about half a second
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,49 @@ class Forest:
             return np.asarray(anova.marginal(boxes, np.array(columns, dtype=np.int64), cells))
 
         return np.array(self._each(one))
+
+    @property
+    def exact(self) -> bool:
+        """Whether there are few enough leaves for `pointwise`."""
+        leaves = sum(int((tree.children_left < 0).sum()) for tree in self._trees())
+        return leaves**2 <= 2 * MOST_PAIRS
+
+    def pointwise(
+        self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
+    ) -> FloatArray | None:
+        """The average over all other axes of the variance that `predict` gives, exact, shape (g,).
+
+        By the law of total variance: E[value^2 + impurity] of each tree, less the mean of the product
+        of every two trees. None where that would be too many pairs of leaves.
+        """
+        if not self.exact:
+            return None
+        others = {j: runs for j, runs in (region or {}).items() if j not in columns}
+        centre = float(self.y.mean())
+
+        def one(tree: Any) -> tuple[FloatArray, agreement.Parts]:
+            value = tree.value[:, 0, 0] - centre
+            boxes = self.encoding.boxes(tree, (*columns, *others), value)
+            square = value**2 + np.maximum(tree.impurity, 0.0)
+            squares = _within(self.encoding.boxes(tree, (*columns, *others), square), others)
+            cells = np.column_stack(
+                [_cell(boxes, j, grid[:, k]) for k, j in enumerate(columns)]
+            ).astype(np.int64)
+            spread = anova.marginal(squares, np.array(columns, dtype=np.int64), cells)
+            return spread, agreement.parts(boxes, columns, cells, others)
+
+        found = self._each(one)
+        trees = [part for _, part in found]
+
+        def product(t: int) -> FloatArray:
+            """Mean of tree t times every tree from t on, those after it twice."""
+            sums = [agreement.product(trees[t], other) for other in trees[t:]]
+            return np.asarray(sum((1 + (u > 0)) * a / b for u, (a, b) in enumerate(sums)))
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            square = sum(pool.map(product, range(len(trees)))) / len(trees) ** 2
+        spread = np.mean([spread for spread, _ in found], axis=0)
+        return np.asarray(np.maximum(spread - square, 0.0))
 
     def _trees(self) -> Iterator[Any]:
         return (estimator.tree_ for estimator in self.estimators)

@@ -142,8 +142,10 @@ class Encoding:
         ]
         return [dict(choice) for choice in product(*choices)]
 
-    def boxes(self, tree: Any, forced: tuple[int, ...] = ()) -> Boxes:
-        """Boxes of a fitted scikit-learn tree (its `tree_`).
+    def boxes(
+        self, tree: Any, forced: tuple[int, ...] = (), values: FloatArray | None = None
+    ) -> Boxes:
+        """Boxes of a fitted scikit-learn tree (its `tree_`), with its values or others by node.
 
         With `forced` axes only the latents where all of them are active are covered.
         """
@@ -157,7 +159,8 @@ class Encoding:
         cells = Cells(ptr, edges, self.many, self.level_ptr)
         leaves, lacking = walk(
             np.asarray(tree.children_left), np.asarray(tree.children_right),
-            np.ascontiguousarray(tree.value[:, 0, 0]), node_axis, node_level, node_cell, cells,
+            np.ascontiguousarray(tree.value[:, 0, 0] if values is None else values),
+            node_axis, node_level, node_cell, cells,
             bool(self.cube.conditions),
         )  # fmt: skip
         if self.cube.conditions:
