@@ -104,7 +104,7 @@ def test_none_as_a_choice_may_be_an_empty_cell(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [None, "x", 0.5, "x"], "b": [None, None, None, "y"], "c": 1.0})
     frame.to_csv(tmp_path / "run.csv", index=False)
     for source in (frame, tmp_path / "run.csv"):
-        history = read(source, space=space, objective="c")
+        history = read(source, space=space, objective="c", maximize=False)
         assert _values(history) == [
             {"a": None},
             {"a": "x", "b": None},
@@ -249,14 +249,11 @@ def test_damaged_packaging_is_refused(tmp_path: Path, case: str) -> None:
     assert "read" in _sentence(problem)
 
 
-def test_a_table_needs_a_space_and_a_cost(tmp_path: Path) -> None:
+def test_a_table_that_does_not_vary_and_a_cost_that_is_none(tmp_path: Path) -> None:
     path = _write(tmp_path / "run.csv", GOOD)
     for source in (path, pd.read_csv(path)):
         with pytest.raises(SourceError, match="--space FILE") as problem:
             read(source, objective="loss")
-        _sentence(problem)
-        with pytest.raises(SourceError, match="--cost COLUMN") as problem:
-            read(source, space=SPACE)
         _sentence(problem)
         with pytest.raises(SourceError, match="'lr' is a parameter of the space") as problem:
             read(source, space=SPACE, objective="lr")

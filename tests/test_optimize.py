@@ -295,9 +295,11 @@ def test_a_proposal_says_what_made_it() -> None:
         else:
             assert p.mean is not None
             assert p.std is not None
+            assert p.surrogate is not None
+            assert p.surrogate["name"] == "gp"
             model = GP.from_parameters(
                 optimiser.space.cube,
-                Parameters.from_dict(p.surrogate),
+                Parameters.from_dict({k: v for k, v in p.surrogate.items() if k != "name"}),
                 optimiser.X[: p.told],
                 optimiser.y[: p.told],
             )

@@ -11,28 +11,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hyperlens.comparison.compare import Comparison, compare
     from hyperlens.errors import AnalysisError, HyperlensError, SourceError, SpaceError
     from hyperlens.explain.bias import Bias, bias
     from hyperlens.explain.effects import Effect, effect
     from hyperlens.explain.fanova import Importance, importance
+    from hyperlens.explain.fidelity import all_budgets
     from hyperlens.explain.fitting import Fitted, fit
     from hyperlens.explain.interaction import Interactions, interactions
     from hyperlens.explain.overview import Overview, overview
     from hyperlens.explain.regions import Region, Regions, regions
     from hyperlens.explain.reliability import Reliability, reliability
     from hyperlens.explain.subspace import Subspace
+    from hyperlens.explain.validation import Validation
     from hyperlens.history import History, Objective, State, Trial
     from hyperlens.importers import read
+    from hyperlens.optimize.failure import FailureProbability, failure_probability
+    from hyperlens.optimize.random_search import RandomSearch
+    from hyperlens.optimize.recommend import recommend
+    from hyperlens.optimize.run import maximize, minimize
+    from hyperlens.optimize.schedule import Schedule, schedule
+    from hyperlens.optimize.smbo import SMBO
     from hyperlens.parameter import Parameter
     from hyperlens.reports import report
+    from hyperlens.sources import convert, validate
     from hyperlens.space import Space
 
 __version__ = "0.1.0"
 
-__all__ = [
+__all__ = [  # noqa: RUF022  # plain order: SMBO too
     "AnalysisError",
     "Bias",
+    "Comparison",
     "Effect",
+    "FailureProbability",
     "Fitted",
     "History",
     "HyperlensError",
@@ -41,42 +53,65 @@ __all__ = [
     "Objective",
     "Overview",
     "Parameter",
+    "RandomSearch",
     "Region",
     "Regions",
     "Reliability",
+    "SMBO",
+    "Schedule",
     "SourceError",
     "Space",
     "SpaceError",
     "State",
     "Subspace",
     "Trial",
+    "Validation",
+    "all_budgets",
     "bias",
+    "compare",
+    "convert",
     "effect",
+    "failure_probability",
     "fit",
     "importance",
     "interactions",
+    "maximize",
+    "minimize",
     "overview",
     "read",
+    "recommend",
     "regions",
     "reliability",
     "report",
+    "schedule",
+    "validate",
 ]
 
 _HOME = {
+    "comparison.compare": ("Comparison", "compare"),
     "errors": ("AnalysisError", "HyperlensError", "SourceError", "SpaceError"),
     "explain.bias": ("Bias", "bias"),
     "explain.effects": ("Effect", "effect"),
     "explain.fanova": ("Importance", "importance"),
+    "explain.fidelity": ("all_budgets",),
     "explain.fitting": ("Fitted", "fit"),
     "explain.interaction": ("Interactions", "interactions"),
     "explain.overview": ("Overview", "overview"),
     "explain.regions": ("Region", "Regions", "regions"),
     "explain.reliability": ("Reliability", "reliability"),
     "explain.subspace": ("Subspace",),
+    "explain.validation": ("Validation",),
     "history": ("History", "Objective", "State", "Trial"),
     "importers": ("read",),
+    "optimize.failure": ("FailureProbability", "failure_probability"),
+    "optimize.random_search": ("RandomSearch",),
+    "optimize.recommend": ("recommend",),
+    "optimize.run": ("maximize", "minimize"),
+    "optimize.schedule": ("Schedule", "schedule"),
+    "optimize.smbo": ("SMBO",),
     "parameter": ("Parameter",),
     "reports": ("report",),
+    "sources": ("convert", "validate"),
     "space": ("Space",),
 }
 
@@ -86,6 +121,8 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOME.items():
         if name in names:
             return getattr(import_module(f"hyperlens.{module}"), name)
+    if name == "optuna":  # the module with our sampler
+        return import_module("hyperlens.optuna")
     raise AttributeError(f"module 'hyperlens' has no attribute {name!r}")
 
 

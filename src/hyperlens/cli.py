@@ -10,8 +10,11 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hyperlens import __version__
+from hyperlens.commands.compare import compare
 from hyperlens.commands.effects import bias, effect, interactions, regions
 from hyperlens.commands.explain import explain, importance
+from hyperlens.commands.sources import convert, validate
+from hyperlens.commands.tune import tune
 from hyperlens.errors import HyperlensError
 
 app = typer.Typer(
@@ -36,7 +39,8 @@ def version_or_help(
         raise typer.Exit(2)
 
 
-for command in (explain, importance, effect, regions, interactions, bias):
+explaining = (explain, importance, effect, regions, interactions, bias)
+for command in (tune, *explaining, compare, validate, convert):
     app.command()(command)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -71,7 +71,8 @@ class Data:
 class History:
     """A run: its space, what was measured, all trials in order, and what the reader noticed.
 
-    `memory` keeps what was computed from it, so that asking twice costs once.
+    `analysed` are the states whose trials are learnt from, if their cost is finite. `memory` keeps
+    what was computed from it, so that asking twice costs once.
     """
 
     space: Space
@@ -79,6 +80,7 @@ class History:
     trials: tuple[Trial, ...]
     source: str = ""
     notes: tuple[str, ...] = ()
+    analysed: frozenset[State] = frozenset({State.COMPLETE})
     vectors: FloatArray = field(init=False, repr=False, compare=False)
     memory: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -141,7 +143,7 @@ class History:
         k = self.objectives.index(chosen)
         sign = -1.0 if chosen.maximize else 1.0
         costs = np.array([sign * t.costs[k] for t in self.trials])
-        complete = np.array([t.state is State.COMPLETE for t in self.trials], dtype=bool)
+        complete = np.array([t.state in self.analysed for t in self.trials], dtype=bool)
         rows = np.flatnonzero(complete & np.isfinite(costs))
         if len(rows) == 0:
             raise AnalysisError(self._why_nothing(chosen))
@@ -167,12 +169,14 @@ class History:
                 f"{listed(name_others)} with --objective NAME (objective= in Python)."
             )
         for state in (State.FAILED, State.PRUNED, State.RUNNING):
-            if n := self.count(state):
+            if (n := self.count(state)) and state not in self.analysed:
                 found.append(f"{n} of {len(self.trials)} trials {_WAS[state]} left out.")
+            elif n:
+                found.append(f"{n} of {len(self.trials)} trials {_COUNT[state]}.")
         strange = sum(
-            t.state is State.COMPLETE and not math.isfinite(t.costs[k]) for t in self.trials
+            t.state in self.analysed and not math.isfinite(t.costs[k]) for t in self.trials
         )
-        complete = sum(t.state is State.COMPLETE and math.isfinite(t.costs[k]) for t in self.trials)
+        complete = sum(t.state in self.analysed and math.isfinite(t.costs[k]) for t in self.trials)
         if complete and (used := len(self.data(objective).rows)) < complete:
             budget = self.trials[int(self.data(objective).rows[0])].budget
             found.append(
@@ -185,6 +189,29 @@ class History:
                 "that is not a finite number and were left out."
             )
         return found
+
+    def select(
+        self,
+        *,
+        states: Iterable[str] | None = None,
+        budget: float | None = None,
+        where: str | None = None,
+        last: int | None = None,
+        weights: Mapping[str, float] | None = None,
+        hypervolume: bool = False,
+    ) -> History:
+        """A part of this run as a run of its own; see hyperlens.selection.select."""
+        from hyperlens.selection import select  # choosing lies above; this is its one door
+
+        return select(
+            self,
+            states=states,
+            budget=budget,
+            where=where,
+            last=last,
+            weights=weights,
+            hypervolume=hypervolume,
+        )
 
     def incumbent(self, objective: str | None = None, budget: float | None = None) -> Trial:
         """The best complete trial; the earliest of equals."""
@@ -201,4 +228,9 @@ _WAS = {
     State.FAILED: "failed and were",
     State.PRUNED: "were pruned and",
     State.RUNNING: "are still running and were",
+}
+_COUNT = {
+    State.FAILED: "failed and count with the cost that they left",
+    State.PRUNED: "were pruned and count with the cost at which they were stopped",
+    State.RUNNING: "are still running and count with their latest cost",
 }

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 from scipy.stats import qmc
@@ -25,6 +25,10 @@ from hyperlens.parameter import Parameter
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
+
+GivenSpace: TypeAlias = Union[
+    "Space", "ConfigurationSpace", list[Parameter], tuple[Parameter, ...], str, Path
+]
 
 
 class Space:
@@ -85,6 +89,13 @@ class Space:
                 "write it with ConfigurationSpace.to_json or to_yaml."
             )
         return space
+
+    @staticmethod
+    def from_json(text: str) -> Space:
+        """The space that `to_json` wrote."""
+        from ConfigSpace import ConfigurationSpace
+
+        return Space(ConfigurationSpace.from_json(StringIO(text)))
 
     def to_json(self) -> str:
         """ConfigSpace's own JSON."""
@@ -214,3 +225,20 @@ class Space:
         """Codes and values of an even grid on one parameter."""
         codes = self[name].grid(size)
         return codes, self[name].decode(codes)
+
+
+def as_space(given: GivenSpace) -> Space:
+    """Our view of a space in any form that a user may hold."""
+    if isinstance(given, Space):
+        return given
+    if isinstance(given, (str, Path)):
+        return Space.load(given)
+    if isinstance(given, (list, tuple)):
+        if given and all(isinstance(p, Parameter) for p in given):
+            return Space.of(given)
+    elif hasattr(given, "parent_conditions_of"):
+        return Space(given)
+    raise SpaceError(
+        f"A {type(given).__name__} is not a search space; give a ConfigSpace, or the path of its "
+        "JSON or YAML file."
+    )

@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
+from hyperlens.commands.choosing import NOTHING, Chosen, choosing
 from hyperlens.commands.options import (
     Band,
-    Budget,
     Cap,
     Cost,
     Criterion,
     Curve,
+    Direction,
     Format,
     Interval,
     Leader,
-    Maximize,
     Seed,
     Shown,
     Source,
@@ -27,6 +27,7 @@ from hyperlens.commands.options import (
 from hyperlens.commands.shared import objective_of, print_record, read
 
 
+@choosing
 def effect(
     source: Source,
     parameters: Annotated[
@@ -35,7 +36,7 @@ def effect(
     study: Study = None,
     space: SpaceFile = None,
     cost: Cost = None,
-    maximize: Maximize = False,
+    maximize: Direction = None,
     surrogate: Annotated[Surrogate, typer.Option(help="What to explain.")] = Surrogate.gp,
     band: Annotated[
         Band, typer.Option(help="Pointwise: of a single prediction. Joint: of the average.")
@@ -43,14 +44,14 @@ def effect(
     level: Annotated[float, typer.Option(min=0.01, max=0.999, help="Level of the band.")] = 0.95,
     grid: Annotated[int, typer.Option(min=2, max=500, help="Points per parameter.")] = 20,
     cap: Cap = None,
-    budget: Budget = None,
     seed: Seed = 0,
     shown: Shown = Format.table,
+    chosen: Chosen = NOTHING,
 ) -> None:
     """How the cost depends on one or two parameters, with a confidence band."""
     from hyperlens.explain.effects import effect as compute
 
-    history = read(source, study, space, cost, maximize)
+    history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
     record = compute(
         history,
@@ -61,19 +62,19 @@ def effect(
         grid=grid,
         seed=seed,
         objective=objective,
-        budget=budget,
         cap=cap,
     )
     print_record(record, shown, history.warnings(objective))
 
 
+@choosing
 def regions(
     source: Source,
     parameter: Annotated[str, typer.Argument(help="Whose effect.", show_default=False)],
     study: Study = None,
     space: SpaceFile = None,
     cost: Cost = None,
-    maximize: Maximize = False,
+    maximize: Direction = None,
     levels: Annotated[
         int | None, typer.Option(min=1, max=10, help="Split every region so often; else 3.")
     ] = None,
@@ -99,12 +100,13 @@ def regions(
     ] = 0.0,
     seed: Seed = 0,
     shown: Shown = Format.table,
+    chosen: Chosen = NOTHING,
 ) -> None:
     """Where the effect of a parameter is sure: regions of the space, by rules."""
     from hyperlens import terminal
     from hyperlens.explain.regions import regions as compute
 
-    history = read(source, study, space, cost, maximize)
+    history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
     with terminal.announced_compilation(), terminal.progress() as step:
         step("regions", 0.0)
@@ -125,22 +127,24 @@ def regions(
     print_record(record, shown, history.warnings(objective))
 
 
+@choosing
 def interactions(
     source: Source,
     study: Study = None,
     space: SpaceFile = None,
     cost: Cost = None,
-    maximize: Maximize = False,
+    maximize: Direction = None,
     surrogate: Leader = None,
     interval: Interval = 0.9,
     seed: Seed = 0,
     shown: Shown = Format.table,
+    chosen: Chosen = NOTHING,
 ) -> None:
     """How strongly each two parameters act together (Friedman's H)."""
     from hyperlens import terminal
     from hyperlens.explain.interaction import interactions as compute
 
-    history = read(source, study, space, cost, maximize)
+    history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
     with terminal.announced_compilation(), terminal.progress() as step:
         step("interactions", 0.0)
@@ -154,17 +158,19 @@ def interactions(
     print_record(record, shown, history.warnings(objective))
 
 
+@choosing
 def bias(
     source: Source,
     study: Study = None,
     space: SpaceFile = None,
     cost: Cost = None,
-    maximize: Maximize = False,
+    maximize: Direction = None,
     seed: Seed = 0,
     shown: Shown = Format.table,
+    chosen: Chosen = NOTHING,
 ) -> None:
     """Where the search looked and where it did not, against an even search."""
     from hyperlens.explain.bias import bias as compute
 
-    history = read(source, study, space, cost, maximize)
+    history = read(source, study, space, cost, maximize, chosen)
     print_record(compute(history, seed=seed), shown, history.warnings(objective_of(history, cost)))

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
+from hyperlens.commands.choosing import NOTHING, Chosen, choosing
 from hyperlens.commands.options import (
-    Budget,
     Cap,
     Cost,
+    Direction,
     Format,
     Interval,
     Leader,
-    Maximize,
     Seed,
     Shown,
     Source,
@@ -23,16 +23,18 @@ from hyperlens.commands.options import (
 from hyperlens.commands.shared import objective_of, print_record, read, spare
 
 
+@choosing
 def explain(
     source: Source,
     study: Study = None,
     space: SpaceFile = None,
     cost: Cost = None,
-    maximize: Maximize = False,
+    maximize: Direction = None,
     html: Annotated[str | None, typer.Option(help="Write the report to this file.")] = None,
     json: Annotated[str | None, typer.Option(help="Write all records to this file.")] = None,
     interval: Interval = 0.9,
     seed: Seed = 0,
+    chosen: Chosen = NOTHING,
 ) -> None:
     """Explain a whole run: a summary here, and a report with --html."""
     from hyperlens import terminal
@@ -43,7 +45,7 @@ def explain(
     for path in filter(None, (html, json)):
         spare(source, path)
         check(path)
-    history = read(source, study, space, cost, maximize)
+    history = read(source, study, space, cost, maximize, chosen)
     with terminal.announced_compilation(), terminal.progress() as step:
         compile_ahead()
         analysis = analyse(
@@ -61,17 +63,17 @@ def explain(
         typer.echo(f"Records: {terminal.printable(written)}")
 
 
+@choosing
 def importance(
     source: Source,
     study: Study = None,
     space: SpaceFile = None,
     cost: Cost = None,
-    maximize: Maximize = False,
+    maximize: Direction = None,
     order: Annotated[
         int, typer.Option(min=1, max=3, help="1: parameters, 2: pairs too, 3: triples too.")
     ] = 2,
     cap: Cap = None,
-    budget: Budget = None,
     surrogate: Leader = None,
     subspace: Annotated[
         str | None,
@@ -84,6 +86,7 @@ def importance(
     trees: Annotated[int, typer.Option(min=2, help="Trees of the forest.")] = 64,
     seed: Seed = 0,
     shown: Shown = Format.table,
+    chosen: Chosen = NOTHING,
 ) -> None:
     """Which parameters and pairs the variance of the cost comes from (functional ANOVA)."""
     from hyperlens import terminal
@@ -94,7 +97,7 @@ def importance(
     if subspace:
         spare(source, subspace)
         check(subspace)
-    history = read(source, study, space, cost, maximize)
+    history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
     with terminal.announced_compilation(), terminal.progress() as step:
         compile_ahead()
@@ -108,14 +111,13 @@ def importance(
             trees=trees,
             seed=seed,
             objective=objective,
-            budget=budget,
         )
     print_record(record, shown, history.warnings(objective))
     if subspace:
-        chosen = record.subspace(coverage)
+        small = record.subspace(coverage)
         yaml = subspace.lower().endswith((".yaml", ".yml"))
-        path = write(subspace, chosen.space.to_yaml() if yaml else chosen.space.to_json())
-        kept = terminal.printable(", ".join(chosen.keep))
+        path = write(subspace, small.space.to_yaml() if yaml else small.space.to_json())
+        kept = terminal.printable(", ".join(small.keep))
         typer.echo(f"Subspace of {kept}: {terminal.printable(path)}", err=True)
-        for note in chosen.notes:
+        for note in small.notes:
             typer.echo(note, err=True)

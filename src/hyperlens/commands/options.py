@@ -49,22 +49,31 @@ class Curve(StrEnum):
 Source = Annotated[
     str,
     typer.Argument(
-        help="Optuna storage (sqlite:///x.db, a .db file, a journal file) or a CSV/Parquet table.",
+        help="A run: Optuna storage, folder of SMAC, Ray Tune, HpBandSter or Keras Tuner, log of "
+        "FLAML, Ax experiment, table (docs/formats.md).",
         show_default=False,
     ),
 ]
 Study = Annotated[str | None, typer.Option(help="Which study, if the storage holds several.")]
 SpaceFile = Annotated[
-    str | None, typer.Option("--space", help="Space of a table, ConfigSpace's JSON or YAML.")
+    str | None,
+    typer.Option("--space", help="The space, ConfigSpace's JSON or YAML; else the run's."),
 ]
 Cost = Annotated[
     str | None,
-    typer.Option("--cost", "--objective", help="Column of the cost, or the objective's name."),
+    typer.Option("--cost", "--objective", help="The objective's name or column, or 'hypervolume'."),
 ]
 Maximize = Annotated[bool, typer.Option("--maximize", help="Larger values of the cost are better.")]
+Direction = Annotated[
+    bool | None,
+    typer.Option(
+        "--maximize/--minimize",
+        help="Whether larger or smaller is better, where the run does not say.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Same input and seed: same result.")]
 Shown = Annotated[Format, typer.Option("--format", help="How to print it.")]
-Budget = Annotated[float | None, typer.Option(help="Only trials of this budget.")]
 Cap = Annotated[
     str | None, typer.Option(help="Good region only: a cost, 'default' or 'quantile=0.25'.")
 ]

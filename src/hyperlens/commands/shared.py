@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from hyperlens.commands.choosing import Chosen, read_chosen
 from hyperlens.commands.options import Format
 from hyperlens.errors import SourceError
 
@@ -16,11 +17,19 @@ if TYPE_CHECKING:
 
 
 def read(
-    source: str, study: str | None, space: str | None, cost: str | None, maximize: bool
+    source: str,
+    study: str | None,
+    space: str | None,
+    cost: str | None,
+    maximize: bool | None,
+    chosen: Chosen | None = None,
 ) -> History:
+    """The run, or of it what was chosen."""
     from hyperlens import importers
 
-    return importers.read(source, study, space, cost, maximize or None)
+    if chosen is None:
+        return importers.read(source, study, space, cost, maximize or None)
+    return read_chosen(source, study, space, cost, maximize, chosen)
 
 
 def objective_of(history: History, cost: str | None) -> str | None:

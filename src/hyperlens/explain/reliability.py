@@ -26,7 +26,7 @@ from hyperlens.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-    Truth = Callable[[Mapping[str, Any]], float] | Callable[[pd.DataFrame], Sequence[float]]
+    Truth = Callable[[Mapping[str, Any]], float] | Callable[[pd.DataFrame], Any]
 
 METRICS = ("mc", "oc", "nll")
 

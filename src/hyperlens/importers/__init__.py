@@ -4,82 +4,129 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hyperlens.errors import SourceError
+from hyperlens.errors import SourceError, listed
 from hyperlens.history import History
-from hyperlens.importers.given import GivenSpace
+from hyperlens.importers.files import entries, load_json, start_of
+from hyperlens.importers.found import Found, as_history
+from hyperlens.importers.given import Asked, GivenSpace
+from hyperlens.importers.restored import unconverted
 
 __all__ = ["read"]
 
-_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson")
 _REMEDY = (
-    "give an Optuna storage (SQLite file, journal file or database address), a CSV or a "
-    "Parquet table"
+    "give the storage or folder of a run that docs/formats.md lists, or a table as CSV, Parquet or "
+    "JSON lines"
 )
+_STRANGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
 
 def read(
     source: Any,
     study: str | None = None,
     space: GivenSpace | None = None,
-    objective: str | None = None,
-    maximize: bool | None = None,
+    objective: str | Sequence[str] | None = None,
+    maximize: bool | Sequence[str] | None = None,
+    parameters: Sequence[str] | None = None,
 ) -> History:
     """Read a run into a History.
 
-    `source` is an Optuna Study, a DataFrame, a database address such as `sqlite:///demo.db`, or
-    the path of a SQLite file, an Optuna journal, a CSV or a Parquet table. Tables need `space` and
-    `objective`, the column of costs; `study` names one of several studies. Nothing is written,
-    and no pickle is opened.
+    `source` is an Optuna Study, a fitted search of scikit-learn, a DataFrame, a database address
+    such as `sqlite:///demo.db`, or the path of a run: a file or the folder of a tool (see
+    docs/formats.md). `space` replaces what the run says of its space; without either it is inferred
+    from the values. `objective` chooses what was measured, `maximize` its direction where the run
+    records none (or the names of all objectives that are maximised); `parameters` names the columns
+    of a table that are parameters; `study` names one of several studies. Nothing is written, and no
+    pickle is opened.
     """
+    wanted = (objective,) if isinstance(objective, str) else tuple(objective or ())
+    larger = maximize if maximize is None or isinstance(maximize, bool) else frozenset(maximize)
+    return open_run(source, Asked(study, space, wanted, larger, tuple(parameters or ())))
+
+
+def open_run(source: Any, asked: Asked) -> History:
+    """Read a run as it was asked for."""
+    history = _opened(source, asked)
+    return unconverted(history) if asked.space is None else history
+
+
+def _opened(source: Any, asked: Asked) -> History:
     if isinstance(source, History):
         return source
     if isinstance(source, str) and "://" in source:
         from hyperlens.importers import optuna
 
         _check_address(source)
-        return optuna.from_url(source, study, space, objective, maximize)
+        return optuna.from_url(source, *_for_optuna(asked))
     if isinstance(source, (str, os.PathLike)):
-        return _read_file(Path(source).expanduser(), study, space, objective, maximize)
+        return _read_path(Path(source).expanduser(), asked)
     if _is(source, "optuna.study", "Study"):
         from hyperlens.importers import optuna
 
-        return optuna.from_study(source, study, space, objective, maximize)
+        return optuna.from_study(source, *_for_optuna(asked))
     if _is(source, "pandas", "DataFrame"):
         from hyperlens.importers import table
 
-        _no_study(study, "A DataFrame")
-        return table.from_frame(source, space, objective, maximize)
+        return table.from_frame(source, asked)
+    if _is(source, "sklearn.model_selection._search", "BaseSearchCV"):
+        from hyperlens.importers import sklearn
+
+        return as_history(sklearn.from_search(source, asked), asked)
+    if isinstance(source, dict):
+        from hyperlens.importers import sklearn
+
+        if sklearn.is_results(source):
+            return as_history(sklearn.from_results(source, asked), asked)
     raise SourceError(
-        f"A {type(source).__name__} cannot be read as a run; give an Optuna Study, a DataFrame, "
-        "or the path of a storage or table."
+        f"A {type(source).__name__} cannot be read as a run; give an Optuna Study, a fitted search "
+        "of scikit-learn, a DataFrame, or the path of a run."
     )
 
 
-def _read_file(
-    path: Path,
-    study: str | None,
-    space: GivenSpace | None,
-    objective: str | None,
-    maximize: bool | None,
-) -> History:
-    start = _start(path)
+def _for_optuna(asked: Asked) -> tuple[str | None, GivenSpace | None, str | None, bool | None]:
+    first = asked.objectives[0] if asked.objectives else None
+    if asked.parameters:
+        raise SourceError(
+            "An Optuna study knows its parameters; leave out --parameters (parameters= in Python)."
+        )
+    if isinstance(asked.maximize, frozenset):
+        return asked.study, asked.space, first, None if first is None else first in asked.maximize
+    return asked.study, asked.space, first, asked.maximize
+
+
+def _read_path(path: Path, asked: Asked) -> History:
+    try:
+        folder = path.is_dir()
+    except (OSError, ValueError):  # a name that no file can have
+        folder = False
+    return _read_folder(path, asked) if folder else _read_file(path, asked)
+
+
+def _read_file(path: Path, asked: Asked) -> History:
+    start = start_of(path)
     name = path.name.lower()
     if start.startswith(b"SQLite format 3\0"):
         from hyperlens.importers import optuna
 
-        return optuna.from_file(path, study, space, objective, maximize)
-    if start.lstrip().startswith(b"{") and b'"op_code"' in start:
+        return optuna.from_file(path, *_for_optuna(asked))
+    opening = start.lstrip().removeprefix(b"\xef\xbb\xbf")[:1]
+    if opening == b"{" and b'"op_code"' in start:
         from hyperlens.importers import optuna
 
-        return optuna.from_journal(path, study, space, objective, maximize)
-    if name.endswith(_TABLES) or start.startswith(b"PAR1"):
+        return optuna.from_journal(path, *_for_optuna(asked))
+    if opening in (b"{", b"["):
+        found = _read_json(path, start, asked)
+        if found is not None:
+            return as_history(found, asked)
+    if name.endswith((*_TABLES, ".json")) or start.startswith(b"PAR1") or opening == b"{":
         from hyperlens.importers import table
 
-        _no_study(study, f"The table '{path}'")
-        return table.from_file(path, space, objective, maximize)
+        return table.from_file(path, start, asked)
     if not start:
         raise SourceError(f"The file '{path}' is empty; {_REMEDY}.")
     if name.endswith((".pkl", ".pickle", ".joblib")) or start.startswith(b"\x80"):
@@ -90,25 +137,77 @@ def _read_file(
     raise SourceError(f"The file '{path}' is of no kind that can be read; {_REMEDY}.")
 
 
-def _start(path: Path) -> bytes:
-    """The first bytes of a file."""
-    if path.is_dir():
-        raise SourceError(f"'{path}' is a folder of no kind that can be read; {_REMEDY}.")
+def _read_json(path: Path, start: bytes, asked: Asked) -> Found | None:
+    """A run in one JSON file: FLAML's log, an Ax experiment, a saved cv_results_, SMAC's history."""
+    from hyperlens.importers import ax, flaml, sklearn, smac
+
+    if flaml.recognised(start):
+        return _guarded(partial(flaml.read, path, asked), path, "FLAML")
+    if path.name == "runhistory.json":
+        return _guarded(partial(smac.read, path.parent, asked), path, "SMAC")
+    if path.suffix.lower() != ".json":
+        return None
     try:
-        with path.open("rb") as file:
-            return file.read(4096)
-    except FileNotFoundError:
-        raise SourceError(f"There is no file '{path}'; check the path.") from None
-    except OSError as problem:
-        reason = problem.strerror or type(problem).__name__
+        document = load_json(path)
+    except SourceError:
+        return None  # JSON lines, or nothing that can be read: the table's reader says which
+    if ax.experiment_of(document) is not None:
+        return _guarded(partial(ax.read, path, asked), path, "Ax")
+    if sklearn.is_results(document) and isinstance(document["params"], list):
+        return _guarded(partial(sklearn.from_results, document, asked), path, "scikit-learn")
+    return None
+
+
+def _read_folder(folder: Path, asked: Asked) -> History:
+    from hyperlens.importers import hpbandster, keras_tuner, neutral, ray, smac, table
+
+    tools: tuple[tuple[str, Any], ...] = (
+        ("SMAC", smac),
+        ("HpBandSter", hpbandster),
+        ("Ray Tune", ray),
+        ("Keras Tuner", keras_tuner),
+    )
+    for name, tool in tools:
+        if tool.recognised(folder):
+            return as_history(_guarded(partial(tool.read, folder, asked), folder, name), asked)
+    if neutral.recognised(folder):
+        return neutral.read(folder, asked)
+    if table.recognised(folder):
+        return table.from_folder(folder, asked)
+    kinds = [table, *(tool for _, tool in tools)]
+    runs = _runs_below(folder, lambda path: any(kind.recognised(path) for kind in kinds))
+    if len(runs) == 1:
+        return _read_folder(runs[0], asked)
+    if runs:
         raise SourceError(
-            f"The file '{path}' cannot be opened ({reason}); check the path and your rights."
+            f"The folder '{folder}' holds {len(runs)} runs; choose one of "
+            f"{listed(p.relative_to(folder) for p in runs)}."
+        )
+    raise SourceError(f"'{folder}' is a folder of no kind that can be read; {_REMEDY}.")
+
+
+def _runs_below(folder: Path, is_run: Callable[[Path], bool], depth: int = 2) -> list[Path]:
+    """Runs in folders of a folder, such as SMAC's `output/name/seed`."""
+    found: list[Path] = []
+    for path in entries(folder):
+        if not path.is_dir() or path.is_symlink():
+            continue
+        if is_run(path):
+            found.append(path)
+        elif depth > 1:
+            found += _runs_below(path, is_run, depth - 1)
+    return found
+
+
+def _guarded(reader: Callable[[], Found], path: Path, tool: str) -> Found:
+    """What a reader finds; content that no version of its tool writes is the user's to correct."""
+    try:
+        return reader()
+    except _STRANGE as problem:
+        raise SourceError(
+            f"'{path}' holds something that {tool} does not write ({type(problem).__name__}); "
+            "check that the run was saved completely, or export it as a table."
         ) from problem
-
-
-def _no_study(study: str | None, what: str) -> None:
-    if study is not None:
-        raise SourceError(f"{what} holds one run and no studies by name; leave out the study.")
 
 
 def _check_address(address: str) -> None:

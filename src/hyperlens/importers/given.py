@@ -1,34 +1,38 @@
-"""A space that the user gave, and a run's values made to fit its conditions."""
+"""What the user says of a run: its space, its objective; and values made to fit that space."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from hyperlens.errors import SpaceError
-from hyperlens.space import Space
+from hyperlens.space import GivenSpace, Space, as_space
 
-if TYPE_CHECKING:
-    from ConfigSpace import ConfigurationSpace
-
-GivenSpace: TypeAlias = Union[Space, "ConfigurationSpace", str, Path]
+__all__ = ["Asked", "GivenSpace", "as_space", "settle"]
 
 
-def as_space(given: GivenSpace) -> Space:
-    """Our view of a space in any form that a user may hold."""
-    if isinstance(given, Space):
-        return given
-    if isinstance(given, (str, Path)):
-        return Space.load(given)
-    if hasattr(given, "parent_conditions_of"):
-        return Space(given)
-    raise SpaceError(
-        f"A {type(given).__name__} is not a search space; give a ConfigSpace, or the path of its "
-        "JSON or YAML file."
-    )
+@dataclass(frozen=True)
+class Asked:
+    """How the user wants a run to be read; nothing where the run itself should tell.
+
+    `maximize` is the direction of the first objective, or the names of all that are maximised.
+    `lenient` reads a run although a question about it is open, and leaves a note instead.
+    """
+
+    study: str | None = None
+    space: GivenSpace | None = None
+    objectives: tuple[str, ...] = ()
+    maximize: bool | frozenset[str] | None = None
+    parameters: tuple[str, ...] = ()
+    lenient: bool = False
+
+    def direction(self, name: str, first: bool) -> bool | None:
+        """Whether the user wants an objective maximised; None where that was not said."""
+        if isinstance(self.maximize, frozenset):
+            return name in self.maximize
+        return self.maximize if first else None
 
 
 def settle(space: Space, rows: Sequence[dict[str, Any]]) -> tuple[list[int], list[str]]:

@@ -1,24 +1,34 @@
 """Optuna studies: a Study object, a database, or a journal file, read into a History.
 
 Nothing is ever written to the study. Optuna records no search space, only the distribution behind
-each value: the space is the union of these, its conditions are inferred.
+each value: the space is the union of these, its conditions are inferred. Runs of our own record it.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hyperlens.errors import SourceError, listed
+from hyperlens import databases
+from hyperlens.errors import SourceError, SpaceError, listed
 from hyperlens.history import History, Objective, State, Trial
 from hyperlens.importers.conditions import infer
 from hyperlens.importers.given import GivenSpace, as_space, settle
 from hyperlens.importers.optuna_journal import read_journal
 from hyperlens.importers.optuna_sql import read_server, read_sqlite
-from hyperlens.importers.stored import Distributions, StoredStudy, StoredTrial, choose, seconds
+from hyperlens.importers.stored import (
+    SPACE,
+    Distributions,
+    StoredStudy,
+    StoredTrial,
+    choose,
+    seconds,
+)
 from hyperlens.parameter import MOST_LEVELS, Parameter
 from hyperlens.space import Space
 
@@ -57,7 +67,8 @@ def from_study(
         )
     directions = [direction.name for direction in study.directions]
     names = study.metric_names
-    stored = StoredStudy(study.study_name, directions, names, distributions, trials)
+    recorded = study.user_attrs.get(SPACE)
+    stored = StoredStudy(study.study_name, directions, names, distributions, trials, space=recorded)
     return _history(stored, f"Optuna study '{study.study_name}'", space, objective, maximize)
 
 
@@ -69,16 +80,7 @@ def from_url(
     maximize: bool | None = None,
 ) -> History:
     """Read a study by the address of its storage, such as `sqlite:///demo.db`."""
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        address = make_url(url)
-    except (ArgumentError, ValueError) as problem:
-        raise SourceError(
-            "This is not a usable database address; write it like sqlite:///demo.db or "
-            "postgresql://user:password@host/database."
-        ) from problem
+    address = databases.parse(url)
     if address.get_backend_name() == "sqlite":
         path = (address.database or "").removeprefix("file:")
         if path in ("", ":memory:"):
@@ -143,7 +145,11 @@ def _history(
         space = as_space(given)
         trials = _fitted(space, trials, stored.distributions, notes)
     else:
-        space = _inferred_space(trials, stored.distributions, notes)
+        recorded = _recorded(stored.space, trials, notes)
+        if recorded is None:
+            space = _inferred_space(trials, stored.distributions, notes)
+        else:
+            space, trials = recorded
     return History(
         space,
         tuple(objectives[k] for k in order),
@@ -189,17 +195,61 @@ def _trial(trial: StoredTrial, order: Sequence[int]) -> Trial:
     values += [None] * (len(order) - len(values))
     told = [values[k] for k in order]
     pruned = trial.state == "PRUNED" and trial.last_step is not None
+    resource = (trial.proposal or {}).get("resource")
+    if resource is None and pruned and trial.last_step is not None:
+        resource = trial.last_step
     return Trial(
         trial.number,
         trial.params,
         tuple(math.nan if value is None else float(value) for value in told),
         _STATES[trial.state],
-        budget=float(trial.last_step) if pruned and trial.last_step is not None else None,
+        budget=None if resource is None else float(resource),
         started=trial.started,
         ended=trial.ended,
         proposer=trial.proposer,
         reason=trial.reason,
+        proposal=trial.proposal,
     )
+
+
+def _recorded(
+    stored: Any, trials: list[StoredTrial], notes: list[str]
+) -> tuple[Space, list[StoredTrial]] | None:
+    """The space that one of our own runs wrote down, and the trials on it; None if there is none,
+    or if what is there cannot be read."""
+    if stored is None:
+        return None
+    try:
+        space = Space.from_json(json.dumps(stored))
+    except Exception:  # ConfigSpace raises whatever its decoder meets
+        notes.append("The space recorded with the study cannot be read; it was inferred.")
+        return None
+    known = {*space.names, *space.constants}
+    params = [{n: v for n, v in t.params.items() if n in known} for t in trials]
+    kept = _valid(space, [replace(t, params=p) for t, p in zip(trials, params, strict=True)])
+    if not kept:
+        notes.append("No trial fits the space recorded with the study; it was inferred instead.")
+        return None
+    if unknown := list(dict.fromkeys(n for t in trials for n in t.params if n not in known)):
+        notes.append(f"The recorded space lacks {listed(unknown)}, which were left out.")
+    if len(kept) < len(trials):
+        notes.append(
+            f"{len(trials) - len(kept)} of {len(trials)} trials do not fit the space recorded with "
+            "the study and were left out."
+        )
+    return space, kept
+
+
+def _valid(space: Space, trials: list[StoredTrial]) -> list[StoredTrial]:
+    """Trials that are configurations of the space; a failed one may have stopped halfway."""
+    try:
+        vectors = space.encode([trial.params for trial in trials])
+    except SpaceError:
+        if len(trials) == 1:
+            return []
+        return [trial for one in trials for trial in _valid(space, [one])]
+    misfits = set(space.misfits(vectors).tolist())
+    return [t for i, t in enumerate(trials) if t.state == "FAIL" or i not in misfits]
 
 
 def _fitted(
@@ -240,7 +290,9 @@ def _inferred_space(
         if name not in used:
             notes.append(f"'{name}' was set in trials that did not finish only and was left out.")
             continue
-        found = _parameter(name, seen, (t.params[name] for t in trials if name in t.params), notes)
+        found = parameter_of(
+            name, seen, (t.params[name] for t in trials if name in t.params), notes
+        )
         if isinstance(found, Parameter):
             parameters.append(found)
         else:
@@ -258,7 +310,7 @@ def _inferred_space(
     return Space.of(every, conditions.clauses, constants, conditions.sentences)
 
 
-def _parameter(
+def parameter_of(
     name: str, seen: Sequence[BaseDistribution], values: Iterable[Any], notes: list[str]
 ) -> Parameter | tuple[Any]:
     """One parameter out of all its distributions; a tuple of its one value if it cannot vary."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from hyperlens.errors import SourceError
 from hyperlens.importers.stored import (
+    SPACE,
     Distributions,
     StoredStudy,
     StoredTrial,
@@ -30,6 +31,7 @@ class _Study:
     name: str
     directions: list[str]
     attributes: dict[str, Any] = field(default_factory=dict)
+    user_attributes: dict[str, Any] = field(default_factory=dict)
     trials: list[StoredTrial] = field(default_factory=list)
     distributions: Distributions = field(default_factory=Distributions)
 
@@ -57,6 +59,7 @@ def read_journal(path: Path, study: str | None = None) -> StoredStudy:
         chosen.distributions,
         chosen.trials,
         notes,
+        chosen.user_attributes.get(SPACE),
     )
 
 
@@ -95,7 +98,7 @@ class _Replay:
         self._rules: tuple[Callable[[Operation], None], ...] = (
             self._create_study,
             self._delete_study,
-            lambda operation: None,  # a study's user attributes
+            self._set_study_user_attribute,
             self._set_study_attribute,
             self._create_trial,
             self._set_param,
@@ -120,6 +123,10 @@ class _Replay:
 
     def _delete_study(self, operation: Operation) -> None:
         self.studies.pop(operation["study_id"], None)
+
+    def _set_study_user_attribute(self, operation: Operation) -> None:
+        if operation["study_id"] in self.studies:
+            self.studies[operation["study_id"]].user_attributes |= operation["user_attr"]
 
     def _set_study_attribute(self, operation: Operation) -> None:
         if operation["study_id"] in self.studies:

@@ -18,8 +18,10 @@ from typing import Any
 
 from hyperlens.errors import SourceError
 from hyperlens.importers.stored import (
+    PROPOSAL,
     PROPOSERS,
     REASONS,
+    SPACE,
     Distributions,
     StoredStudy,
     StoredTrial,
@@ -65,8 +67,10 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
     """A study out of any other database that SQLAlchemy knows."""
     import sqlalchemy
 
+    from hyperlens import databases
+
     try:
-        engine = sqlalchemy.create_engine(url)
+        engine = sqlalchemy.create_engine(databases.parse(url))
     except ModuleNotFoundError as problem:
         raise SourceError(
             f"The database driver '{problem.name}' is not installed; install it with "
@@ -181,8 +185,10 @@ def _read(database: Database, wanted: str | None) -> StoredStudy:
     _steps(database, study, numbered)
     _attributes(database, study, numbered)
     trials = sorted(numbered.values(), key=lambda trial: trial.number)
-    names = metric_names(_study_attributes(database, study))
-    return StoredStudy(name, _directions(database, study), names, distributions, trials)
+    names = metric_names(_study_attributes(database, study, "system", "study:metric_names"))
+    space = _study_attributes(database, study, "user", SPACE).get(SPACE)
+    directions = _directions(database, study)
+    return StoredStudy(name, directions, names, distributions, trials, space=space)
 
 
 def _directions(database: Database, study: int) -> list[str]:
@@ -192,14 +198,15 @@ def _directions(database: Database, study: int) -> list[str]:
     return [str(direction) for (direction,) in rows]
 
 
-def _study_attributes(database: Database, study: int) -> dict[str, Any]:
-    if "study_system_attributes" not in database.columns:
+def _study_attributes(database: Database, study: int, kind: str, key: str) -> dict[str, Any]:
+    """One of a study's attributes, which a user or the system set."""
+    table = f"study_{kind}_attributes"
+    if table not in database.columns:
         return {}
     rows = database.select(
-        f"SELECT a.key, a.value_json FROM study_system_attributes a WHERE a.study_id = {study} "
-        "AND a.key = 'study:metric_names'"
+        f"SELECT a.key, a.value_json FROM {table} a WHERE a.study_id = {study} AND a.key = '{key}'"
     )
-    return {key: parsed(text) for key, text in rows}
+    return {found: parsed(text) for found, text in rows}
 
 
 def _trials(database: Database, study: int) -> dict[int, StoredTrial]:
@@ -291,7 +298,7 @@ def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) ->
 
 def _attributes(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
     """All keys, since samplers leave traces in them, but only the contents that are shown."""
-    shown = ", ".join(f"'{key}'" for key in REASONS + PROPOSERS)
+    shown = ", ".join(f"'{key}'" for key in (*REASONS, *PROPOSERS, PROPOSAL))
     for table in ("trial_user_attributes", "trial_system_attributes"):
         if table in database.columns:
             rows = database.select(

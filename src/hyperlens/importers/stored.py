@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 REASONS = ("fail_reason", "failure_reason", "STUDY_TELL_WARNING")
 PROPOSERS = ("hyperlens:proposer", "proposer")
+PROPOSAL = "hyperlens:proposal"  # what our own optimisers keep with a trial
+SPACE = "hyperlens:space"  # and with a study
 
 # What samplers leave in a trial's attributes, by the beginning of the key.
 _TRACES = {
@@ -46,10 +48,20 @@ class StoredTrial:
 
     @property
     def reason(self) -> str | None:
+        if self.state == "COMPLETE":  # one that was tried again may have an old reason
+            return None
         return next((str(self.attributes[k]) for k in REASONS if self.attributes.get(k)), None)
 
     @property
+    def proposal(self) -> dict[str, Any] | None:
+        """What an optimiser of ours thought of it."""
+        found = self.attributes.get(PROPOSAL)
+        return found if isinstance(found, dict) else None
+
+    @property
     def proposer(self) -> str | None:
+        if self.proposal is not None and self.proposal.get("optimizer"):
+            return str(self.proposal["optimizer"])
         for key in PROPOSERS:
             if self.attributes.get(key):
                 return str(self.attributes[key])
@@ -69,6 +81,7 @@ class StoredStudy:
     distributions: Distributions
     trials: list[StoredTrial]
     notes: list[str] = field(default_factory=list)
+    space: Any = None  # as one of our own runs recorded it, ConfigSpace's JSON
 
 
 class Distributions:

@@ -1,12 +1,14 @@
-"""Optimisers that are asked for a configuration and told its cost; the caller owns the loop.
+"""Optimisers that are asked for a configuration and told its cost, and the one loop that runs them.
 
 An optimiser works on arrays and a space. It keeps no history, starts no process and writes no file:
-whoever runs the loop stores trials, spreads them over machines, and explains proposals from what
-each one carries.
+`run` has the loop, `store` keeps what was measured, `engine` says where trials are evaluated.
 """
 
 from __future__ import annotations
 
-from hyperlens.optimize.smbo import SMBO, Proposal, Told
+from hyperlens.optimize.ledger import Told
+from hyperlens.optimize.protocol import Optimizer, Proposal
+from hyperlens.optimize.random_search import RandomSearch
+from hyperlens.optimize.smbo import SMBO
 
-__all__ = ["SMBO", "Proposal", "Told"]
+__all__ = ["SMBO", "Optimizer", "Proposal", "RandomSearch", "Told"]

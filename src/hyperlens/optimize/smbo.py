@@ -5,14 +5,13 @@ confidence bound, minimised by focus search.
 
 `ask` depends only on the seed, on what was told, in its order, and on what is still awaited. So a
 run is resumed by telling its trials again, several configurations can be out at once, and a
-proposal can be explained later: `SMBO.X[:p.told]`, `SMBO.y[:p.told]` and `p.surrogate` give back
-the surrogate that made it (`GP.from_parameters`).
+proposal can be explained later: what was told by then and `p.surrogate` give back the surrogate
+that made it (`GP.from_parameters`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +26,8 @@ from hyperlens.optimize.acquisition import (
     lower_confidence_bound,
 )
 from hyperlens.optimize.focus import Found, focus_search
+from hyperlens.optimize.ledger import Ledger, Told, same
+from hyperlens.optimize.protocol import Proposal
 from hyperlens.space import Space
 from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP, SMALLEST_NUGGET
@@ -34,40 +35,7 @@ from hyperlens.surrogates.gp import GP, SMALLEST_NUGGET
 Acquisition = Literal["lcb", "ei"]
 SurrogateName = Literal["gp", "forest"]
 
-SAME = 1e-9  # coordinates closer than this are one
 BLOCK = 500  # rows predicted at once
-
-
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A configuration to evaluate and what the surrogate thought of it.
-
-    What concerns the surrogate is None for the initial design. `std` includes the noise; `bound` is
-    mean - tau std; `score` is the acquisition's value: the bound, or the expected improvement.
-    """
-
-    number: int
-    kind: Literal["initial", "proposed"]
-    vector: FloatArray
-    values: Mapping[str, Any]
-    acquisition: Acquisition
-    tau: float
-    told: int  # results that the surrogate had learned from
-    awaited: tuple[int, ...] = ()  # proposals whose costs it had to guess by their means
-    mean: float | None = None
-    std: float | None = None
-    bound: float | None = None
-    score: float | None = None
-    surrogate: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Told:
-    """A configuration and its measured cost; nan if it failed."""
-
-    vector: FloatArray
-    values: Mapping[str, Any]
-    cost: float
 
 
 class SMBO:
@@ -88,6 +56,8 @@ class SMBO:
     >>> round(optimiser.incumbent.values["x"], 1)
     1.0
     """
+
+    name = "smbo"
 
     def __init__(
         self,
@@ -117,77 +87,71 @@ class SMBO:
             raise SpaceError(
                 f"The design has shape {design.shape}; this space needs (n, {len(space)})."
             )
-        if len(space) == 0:
-            raise SpaceError("This space has no parameter to tune; add at least one.")
         self.space, self.tau, self.acquisition, self.seed = space, tau, acquisition, seed
         self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
+        self._ledger = Ledger(space)
         self.design = self._designed(initial) if design is None else design
-        self._told: list[Told] = []
-        self._awaited: list[Proposal] = []
 
     @property
     def told(self) -> tuple[Told, ...]:
         """All results, in the order in which they were told."""
-        return tuple(self._told)
+        return tuple(self._ledger.told)
 
     @property
     def awaited(self) -> tuple[Proposal, ...]:
         """Proposals whose cost was not told yet."""
-        return tuple(self._awaited)
+        return tuple(self._ledger.awaited)
 
     @property
     def X(self) -> FloatArray:
         """Vectors told, shape (n, d)."""
-        return np.array([t.vector for t in self._told]).reshape(-1, len(self.space))
+        return np.array([t.vector for t in self._ledger.told]).reshape(-1, len(self.space))
 
     @property
     def y(self) -> FloatArray:
         """Costs told (n,); a failed one counts as the worst of the others."""
-        costs = np.array([t.cost for t in self._told])
+        costs = np.array([t.cost for t in self._ledger.told])
         known = np.isfinite(costs)
         return np.where(known, costs, costs[known].max() if known.any() else 0.0)
 
     @property
     def incumbent(self) -> Told | None:
         """The result with the smallest cost, the earliest of equals; None before the first."""
-        known = [t for t in self._told if np.isfinite(t.cost)]
+        known = [t for t in self._ledger.told if np.isfinite(t.cost)]
         return min(known, key=lambda t: t.cost, default=None)
 
-    def ask(self) -> Proposal:
-        """The next configuration. It is awaited until its cost is told."""
-        number = len(self._told) + len(self._awaited)
+    def ask(self, number: int | None = None) -> Proposal:
+        """The next configuration. It is awaited until its cost is told.
+
+        `number` is for several optimisers of one seed that share their results: each number
+        chooses by itself.
+        """
+        number = self._ledger.number if number is None else number
         rng = np.random.default_rng([self.seed, 1, number])
         if number < len(self.design):
             proposal = self._unmodelled(number, "initial", self.design[number])
-        elif len({float(t.cost) for t in self._told if np.isfinite(t.cost)}) < 2:
+        elif len({float(t.cost) for t in self._ledger.told if np.isfinite(t.cost)}) < 2:
             proposal = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
         else:
             with threadpool_limits(1, user_api="blas"):  # the same bytes on any number of cores
                 proposal = self._proposed(number, rng)
-        self._awaited.append(proposal)
+        self._ledger.awaited.append(proposal)
         return proposal
 
-    def tell(self, configuration: Mapping[str, Any] | FloatArray, cost: float) -> None:
+    def expect(
+        self, configuration: Mapping[str, Any] | FloatArray, resource: float | None = None
+    ) -> None:
+        """Someone is evaluating this already: await it as if it had been asked for."""
+        self._ledger.expect(configuration, resource)
+
+    def tell(
+        self,
+        configuration: Mapping[str, Any] | FloatArray,
+        cost: float,
+        resource: float | None = None,
+    ) -> None:
         """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
-        if isinstance(configuration, Mapping):
-            vector = self.space.encode([configuration])[0]
-        else:
-            vector = np.array(configuration, dtype=np.float64)
-            if vector.shape != (len(self.space),):
-                raise SpaceError(
-                    f"A vector has shape {vector.shape}; this space needs ({len(self.space)},)."
-                )
-        if len(self.space.misfits(vector[None])):
-            raise SpaceError(
-                f"The configuration {self.space.decode(vector[None])[0]} contradicts the space's "
-                "conditions; give exactly the parameters that are active."
-            )
-        matching = [p for p in self._awaited if _same(p.vector[None], vector)[0]]
-        if matching:
-            self._awaited.remove(matching[0])
-            vector = matching[0].vector
-        values = self.space.decode(vector[None])[0]
-        self._told.append(Told(vector, values, float(cost) if np.isfinite(cost) else np.nan))
+        self._ledger.tell(configuration, cost, resource)
 
     def _designed(self, initial: int | None) -> FloatArray:
         """The initial design as vectors; forbidden ones are drawn again."""
@@ -204,7 +168,15 @@ class SMBO:
         self, number: int, kind: Literal["initial", "proposed"], vector: FloatArray
     ) -> Proposal:
         vector, values = self._rounded(vector)
-        return Proposal(number, kind, vector, values, self.acquisition, self.tau, len(self._told))
+        return Proposal(
+            number,
+            kind,
+            vector,
+            values,
+            acquisition=self.acquisition,
+            tau=self.tau,
+            told=len(self._ledger.told),
+        )
 
     def _proposed(self, number: int, rng: np.random.Generator) -> Proposal:
         model = self._fitted()
@@ -227,13 +199,14 @@ class SMBO:
             values=values,
             acquisition=self.acquisition,
             tau=self.tau,
-            told=len(self._told),
-            awaited=tuple(p.number for p in self._awaited),
+            told=len(self._ledger.told),
+            awaited=tuple(p.number for p in self._ledger.awaited),
             mean=mean,
             std=std,
             bound=bound,
             score=bound if self.acquisition == "lcb" else float(improvement),
-            surrogate=model.parameters.to_dict() if isinstance(model, GP) else {},
+            best=best,
+            surrogate=_described(model),
         )
 
     def _fitted(self) -> GP | Forest:
@@ -243,9 +216,9 @@ class SMBO:
             model: GP | Forest = Forest(cube, seed=self.seed, threads=1).fit(X, y)
         else:
             model = GP(cube, self.nugget, seed=self.seed).fit(X, y)
-        if not self._awaited:
+        if not self._ledger.awaited:
             return model
-        awaited = np.array([p.vector for p in self._awaited])
+        awaited = np.array([p.vector for p in self._ledger.awaited])
         both = np.vstack([X, awaited]), np.concatenate([y, model.predict(awaited)[0]])
         if isinstance(model, GP):
             return GP.from_parameters(cube, model.parameters, *both)
@@ -253,10 +226,10 @@ class SMBO:
 
     def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Found:
         """The minimum of the acquisition among what is neither forbidden nor known."""
-        known = np.vstack([self.X, *(p.vector[None] for p in self._awaited)])
+        known = np.vstack([self.X, *(p.vector[None] for p in self._ledger.awaited)])
 
         def barred(vectors: FloatArray) -> BoolArray:
-            seen = np.array([_same(known, v).any() for v in self._canonical(vectors)], dtype=bool)
+            seen = np.array([same(known, v).any() for v in self._canonical(vectors)], dtype=bool)
             return np.asarray(seen | self.space.forbidden(vectors))
 
         found = focus_search(score, self.space.cube, rng, refine=self.refine, barred=barred)
@@ -279,13 +252,13 @@ class SMBO:
         return self.space.encode([values])[0], values
 
 
+def _described(model: GP | Forest) -> dict[str, Any]:
+    if isinstance(model, GP):
+        return {"name": "gp", **model.parameters.to_dict()}
+    return {"name": "forest", "seed": model.seed, "trees": model.trees}
+
+
 def _predict(model: GP | Forest, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """In blocks of rows that fit a processor's cache, which halves the time of a round."""
     blocks = [model.predict(vectors[k : k + BLOCK]) for k in range(0, len(vectors), BLOCK)]
     return np.concatenate([m for m, _ in blocks]), np.concatenate([s for _, s in blocks])
-
-
-def _same(vectors: FloatArray, vector: FloatArray) -> BoolArray:
-    """Which rows are this vector; two inactive coordinates are the same."""
-    near = np.abs(vectors - vector) < SAME
-    return np.asarray((near | (np.isnan(vectors) & np.isnan(vector))).all(axis=1))

@@ -26,9 +26,11 @@ from hyperlens.plots.style import (
     short,
     star,
 )
+from hyperlens.plots.thinning import thinned
 
 STRIP = 0.08  # of the height, below the curve: where the trials lie
 SINGLE = "single configurations"
+MOST_DOTS = 1000  # trials on a map
 
 
 def draw_effect(record: Effect) -> Figure:
@@ -96,6 +98,7 @@ def _single(record: Effect, x: list[Any]) -> Scatter:
         name=SINGLE,
         legendgroup=SINGLE,
         visible="legendonly",
+        meta={"when": {"single": [1]}},  # a page has a switch for it
         connectgaps=False,
         line={"color": GREY, "width": 0.8, "simplify": False},
         opacity=0.7,
@@ -203,10 +206,12 @@ def _map(record: Effect) -> Figure:
     else:
         gaps = [0 if numeric else 2 for numeric in record.numeric]
         fig.add_trace(Heatmap(**surface, xgap=gaps[0], ygap=gaps[1]))
+    shown = thinned(range(len(record.observed_cost)), MOST_DOTS)
+    across, along = _seen(record, 0), _seen(record, 1)
     fig.add_trace(
         Scatter(
-            x=_seen(record, 0),
-            y=_seen(record, 1),
+            x=[across[k] for k in shown],
+            y=[along[k] for k in shown],
             mode="markers",
             name="trials",
             cliponaxis=False,
@@ -215,7 +220,7 @@ def _map(record: Effect) -> Figure:
                 "size": 7,
                 "line": {"color": DARK, "width": 1},
             },
-            customdata=record.observed_cost.tolist(),
+            customdata=record.observed_cost[shown].tolist(),
             hovertemplate="trial at %{x}, %{y}<br>measured %{customdata:.5g}<extra></extra>",
         )
     )
@@ -264,14 +269,15 @@ def _seen(record: Effect, k: int) -> list[Any]:
 
 def _rug(record: Effect) -> Scatter:
     seen = _seen(record, 0)
+    shown = thinned(range(len(seen)))
     return Scatter(
-        x=seen,
-        y=[0] * len(seen),
+        x=[seen[k] for k in shown],
+        y=[0] * len(shown),
         yaxis="y2",
         mode="markers",
         name="trials",
         marker={"symbol": "line-ns-open", "color": GREY, "size": 12, "opacity": 0.8},
-        customdata=record.observed_cost.tolist(),
+        customdata=record.observed_cost[shown].tolist(),
         hovertemplate="trial at %{x:.5g}<br>measured %{customdata:.5g}<extra></extra>",
     )
 

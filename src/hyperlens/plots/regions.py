@@ -1,8 +1,4 @@
-"""The effect of a parameter in each region of a tree, and over the whole space.
-
-Every trace of a region carries in `meta` its id and its looks when highlighted and when not, so that
-a page can move the highlight without computing anything.
-"""
+"""The effect of a parameter in each region of a tree, and over the whole space."""
 
 from __future__ import annotations
 
@@ -105,16 +101,15 @@ def _curves(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Re
     for region, (colour, dash) in zip(leaves, _looks(leaves, chosen), strict=True):
         if region is root:
             break
-        shown = [{"visible": on} for on in (region is chosen, True, False)]
-        looks = [
-            {"line": {"color": colour, "dash": dash, "width": 3 if on else 1.4}}
-            for on in (region is chosen, True, False)
-        ]
-        _band(fig, x, region, colour, 0.22, meta=_meta(region, shown), **shown[0])
-        more = {"name": _legend(region), "meta": _meta(region, looks), **looks[0]}
-        fig.add_trace(_mean(record, region, **more))
-    line = {"color": GREY, "width": 2, "dash": "dash"}
-    fig.add_trace(_mean(record, root, name=_whole(record), line=line))
+        if region is chosen:
+            _band(fig, x, region, colour, 0.22)
+        line = {"color": colour, "dash": dash, "width": 3 if region is chosen else 1.4}
+        fig.add_trace(_mean(record, region, name=_legend(region), line=line))
+    fig.add_trace(
+        _mean(
+            record, root, name=whole_name(record), line={"color": GREY, "width": 2, "dash": "dash"}
+        )
+    )
     if record.incumbent is not None:
         fig.add_vline(x=record.incumbent, line={"color": VERMILLION, "width": 1, "dash": "dot"})
         nearest = min(range(len(x)), key=lambda k: abs(x[k] - record.incumbent))
@@ -135,7 +130,7 @@ def _band(
                 showlegend=False,
                 line={"width": 0},
                 fill="tonexty" if side == "high" else None,
-                fillcolor=_clear(colour, alpha),
+                fillcolor=see_through(colour, alpha),
                 hoverinfo="skip",
                 **more,
             )
@@ -148,8 +143,8 @@ def _mean(record: Regions, region: Region, **more: Any) -> Scatter:
         y=region.mean.tolist(),
         mode="lines",
         legendgroup=str(region.id),
-        customdata=_low_high(region),
-        hovertemplate=_hover(record, region, "%{x:.5g}", "%{y:.5g}"),
+        customdata=low_high(region),
+        hovertemplate=hover_text(record, region, "%{x:.5g}", "%{y:.5g}"),
         **more,
     )
 
@@ -162,19 +157,17 @@ def _points(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Re
     texts = labels(record.values)
     for k, (region, (colour, dash)) in enumerate(zip(rows, looks, strict=False)):
         on = region is chosen or region is root
-        sizes = [_sizes(region, colour, dash, large) for large in (on, True, False)]
-        bounds = zip(_low_high(region), texts, strict=True)
+        bounds = zip(low_high(region), texts, strict=True)
         fig.add_trace(
             Scatter(
                 x=region.mean.tolist(),
                 y=[j + _shift(k, len(rows)) for j in range(len(texts))],
                 mode="markers",
-                name=_whole(record) if region is root else _legend(region),
+                name=whole_name(record) if region is root else _legend(region),
                 legendgroup=str(region.id),
-                meta=None if region is root else _meta(region, sizes),
                 customdata=[[*both, safe(text)] for both, text in bounds],
-                hovertemplate=_hover(record, region, "%{customdata[2]}", "%{x:.5g}"),
-                **sizes[0],
+                hovertemplate=hover_text(record, region, "%{customdata[2]}", "%{x:.5g}"),
+                **_sizes(region, colour, dash, on),
             )
         )
     if record.incumbent in record.values:
@@ -209,10 +202,6 @@ def _looks(leaves: tuple[Region, ...], chosen: Region) -> list[tuple[str, str]]:
     return [all_looks[0] if region is chosen else next(others) for region in leaves]
 
 
-def _meta(region: Region, looks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"region": region.id, "on": looks[1], "off": looks[2]}
-
-
 def _legend(region: Region) -> str:
     clauses = region.rule.split(" and ")
     said = " and ".join(short(c, max(LONGEST_RULE // len(clauses) - 5, 14)) for c in clauses)
@@ -220,15 +209,15 @@ def _legend(region: Region) -> str:
     return f"{safe(rule)}{' (holds the best)' * region.holds_incumbent}"
 
 
-def _whole(record: Regions) -> str:
+def whole_name(record: Regions) -> str:
     return f"{WHOLE} and its {100 * record.level:.3g} % band"
 
 
-def _low_high(region: Region) -> list[list[Any]]:
+def low_high(region: Region) -> list[list[Any]]:
     return [list(row) for row in zip(region.low.tolist(), region.high.tolist(), strict=True)]
 
 
-def _hover(record: Regions, region: Region, value: str, mean: str) -> str:
+def hover_text(record: Regions, region: Region, value: str, mean: str) -> str:
     name = safe(short(record.parameter))
     band = f"{100 * record.level:.3g} % band %{{customdata[0]:.5g}} to %{{customdata[1]:.5g}}"
     return (
@@ -241,7 +230,7 @@ def _folded(rule: str) -> str:
     return "<br>and ".join(safe(short(part, 120)) for part in rule.split(" and "))
 
 
-def _clear(colour: str, alpha: float) -> str:
+def see_through(colour: str, alpha: float) -> str:
     """A colour one can look through."""
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {alpha})"

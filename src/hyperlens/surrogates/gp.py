@@ -101,25 +101,25 @@ class GP:
             raise ValueError(f"nugget {nugget} must lie in [{SMALLEST_NUGGET}, 1)")
         self.given, self.nugget, self.starts = cube, nugget, starts
         self.seed, self.max_fit, self.fitted_on = seed, max_fit, 0
-        self._state: _Conditioned | None = None
+        self._state: Conditioned | None = None
 
     @property
     def parameters(self) -> Parameters:
-        return self._conditioned.parameters
+        return self.conditioned.parameters
 
     @property
     def cube(self) -> Cube:
-        return self._conditioned.cube
+        return self.conditioned.cube
 
     @property
     def X(self) -> FloatArray:
         """Vectors it is conditioned on."""
-        return self._conditioned.X
+        return self.conditioned.X
 
     @property
     def y(self) -> FloatArray:
         """Costs it is conditioned on."""
-        return self._conditioned.y
+        return self.conditioned.y
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Estimate the hyperparameters and condition on X (n, d) and costs y (n,)."""
@@ -144,7 +144,7 @@ class GP:
             variance=relative.variance * spread**2,
             trend=centre + spread * relative.trend,
         )
-        self._state = _Conditioned(cube, parameters, X, y, solved.upper, spread * solved.beta)
+        self._state = Conditioned(cube, parameters, X, y, solved.upper, spread * solved.beta)
         return self
 
     @classmethod
@@ -156,7 +156,7 @@ class GP:
         model = cls(cube)
         factors = parameters.factors(cube)
         solved = solve(_correlation(factors, parameters.nugget, X), y, parameters.trend)
-        model._state = _Conditioned(cube, parameters, X, y, solved.upper, solved.beta)
+        model._state = Conditioned(cube, parameters, X, y, solved.upper, solved.beta)
         return model
 
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -164,7 +164,7 @@ class GP:
 
         mu + s k'beta and v (1 - s^2 k'R^-1 k): no term for the uncertainty of the trend.
         """
-        state = self._conditioned
+        state = self.conditioned
         X = _vectors(state.cube, X)
         never = [j for j, rho in enumerate(state.parameters.rhos) if rho is None]
         if np.isnan(X[:, never]).any():
@@ -186,7 +186,7 @@ class GP:
 
         The same as `predict` row by row, but what the other columns contribute is computed once.
         """
-        state = self._conditioned
+        state = self.conditioned
         s, v = 1 - state.parameters.nugget, state.parameters.variance
         others = [j for j in range(state.cube.d) if j not in columns]
         rest = s * gram([state.factors[j] for j in others], X[:, others], state.X[:, others])
@@ -211,7 +211,7 @@ class GP:
 
         With B the rows: mean y_B - (Q_BB)^-1 beta_B, covariance v (Q_BB)^-1, where Q = R^-1.
         """
-        state = self._conditioned
+        state = self.conditioned
         inverse = np.linalg.inv(state.posterior.inverse[np.ix_(rows, rows)])
         spread = np.sqrt(state.parameters.variance * np.maximum(np.diagonal(inverse), 0))
         return state.y[rows] - inverse @ state.beta[rows], spread
@@ -226,7 +226,7 @@ class GP:
         `columns` are active count (P0, Appendix B), so a grid value of a parent fixes what it
         activates.
         """
-        state = self._conditioned
+        state = self.conditioned
         return state.averages.partial_dependence(state.posterior, columns, grid, region or {})
 
     def shares(self, order: int = 2) -> dict[tuple[int, ...], float]:
@@ -238,7 +238,7 @@ class GP:
         """
         if order < 1:
             raise ValueError(f"order {order} must be at least 1 (main effects)")
-        state, total = self._conditioned, self.variance
+        state, total = self.conditioned, self.variance
         effects = state.averages.effects(state.posterior, order)
         weights = (1 - state.parameters.nugget) * state.beta
         rounding = np.finfo(float).eps * float(weights @ weights)
@@ -249,17 +249,18 @@ class GP:
     @property
     def variance(self) -> float:
         """V, the variance of the posterior mean over the latent measure."""
-        return self._conditioned.averages.total(self._conditioned.posterior)
+        return self.conditioned.averages.total(self.conditioned.posterior)
 
     @property
-    def _conditioned(self) -> _Conditioned:
+    def conditioned(self) -> Conditioned:
+        """Parameters, kernel factors and data, for closed forms that are computed elsewhere."""
         if self._state is None:
             raise ValueError("fit the Gaussian process first")
         return self._state
 
 
 @dataclass(frozen=True)
-class _Conditioned:
+class Conditioned:
     """Parameters, data and what solving them gave."""
 
     cube: Cube

@@ -1,0 +1,52 @@
+"""What makes a configuration desirable to an optimiser, as a function of mean and std."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from hyperlens.cube import FloatArray
+from hyperlens.errors import AnalysisError
+
+Acquisition = Literal["lcb", "ei"]
+Score = Callable[[FloatArray, FloatArray], FloatArray]  # mean, std (k,) -> (k,)
+
+
+def improvement(mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
+    """E[max(best - Y, 0)] for Y normal: (best - mean) Phi(z) + std phi(z), z = (best - mean) / std."""
+    gap, sure = best - mean, std <= 0
+    z = gap / np.where(sure, 1.0, std)
+    density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+    return np.asarray(
+        np.where(sure, np.maximum(gap, 0), np.maximum(gap * ndtr(z) + std * density, 0))
+    )
+
+
+def scored(acquisition: Acquisition | Score, best: float, sign: float) -> Score | None:
+    """The score of minimised costs; None for the bound, which follows from mean and std.
+
+    A function of the user's is given the mean in the user's own direction (`sign` -1: maximised).
+    """
+    if callable(acquisition):
+        given: Score = acquisition
+
+        def of_user(mean: FloatArray, std: FloatArray) -> FloatArray:
+            found = np.asarray(given(sign * mean, std), dtype=float)
+            if found.shape != mean.shape:
+                raise AnalysisError(
+                    "The given acquisition must return one number for each mean and standard "
+                    "deviation; write it with array operations."
+                )
+            return found
+
+        return of_user
+    if acquisition == "lcb":
+        return None
+    if acquisition == "ei":
+        return lambda mean, std: improvement(mean, std, best)
+    raise AnalysisError(
+        f"There is no acquisition '{acquisition}'; choose 'lcb', 'ei' or a function of mean and std."
+    )

@@ -1,0 +1,68 @@
+"""One evaluation of an objective: whatever it does, the answer is a cost or a reason."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Objective = Callable[..., Any]  # of a configuration, and of a resource where the method gives one
+
+LONGEST_REASON = 300  # characters
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cost as the objective returned it, or why there is none."""
+
+    cost: float | None = None
+    reason: str | None = None
+
+
+def evaluate(
+    objective: Objective, configuration: Mapping[str, Any], resource: float | None = None
+) -> Outcome:
+    """Call the objective. Only Ctrl-C gets out of here."""
+    arguments = (dict(configuration),) if resource is None else (dict(configuration), resource)
+    try:
+        return judged(objective(*arguments))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:  # sys.exit too is one trial's end, not the run's
+        return Outcome(reason=told_by(problem) + _place(problem))
+
+
+def judged(returned: Any) -> Outcome:
+    """Is it a cost? Numbers of NumPy and the like are.
+
+    >>> judged(float("nan")).reason
+    'returned nan, which is not a finite number'
+    """
+    shown = f"returned {_short(repr(returned), 60)}, which is not a finite number"
+    if isinstance(returned, (str, bytes, complex)):
+        return Outcome(reason=shown)
+    try:
+        cost = float(returned)
+    except (TypeError, ValueError, OverflowError):
+        return Outcome(reason=shown)
+    return Outcome(cost) if math.isfinite(cost) else Outcome(reason=shown)
+
+
+def told_by(problem: BaseException) -> str:
+    """An exception in one line."""
+    said = " ".join(str(problem).split())
+    text = f"{type(problem).__name__}: {said}" if said else type(problem).__name__
+    return _short(text, LONGEST_REASON)
+
+
+def _place(problem: BaseException) -> str:
+    frames = traceback.extract_tb(problem.__traceback__)[1:]  # the first is `evaluate`
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+
+
+def _short(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"

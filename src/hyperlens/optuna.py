@@ -1,0 +1,226 @@
+"""Our optimiser as a sampler of Optuna's: `hl.optuna.SMBOSampler`, one changed line in a study.
+
+The sampler keeps no state: before every trial it tells a new optimiser what the study holds, so it
+works with `n_jobs`, with many processes on one storage, and on a study that was run otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from hyperlens.errors import SpaceError, listed
+from hyperlens.importers.optuna import parameter_of
+from hyperlens.optimize.distributions import plain
+from hyperlens.optimize.smbo import SMBO
+from hyperlens.optimize.store import PROPOSAL, SPACE, ranges
+from hyperlens.parameter import Parameter
+from hyperlens.space import GivenSpace, Space, as_space
+
+__all__ = ["SMBOSampler"]
+
+VALUES = "hyperlens:values"  # a running trial's configuration, for other processes to see
+STARTUP = 10  # random trials before the space can be inferred from them
+
+
+class SMBOSampler(BaseSampler):
+    """Sequential model-based optimisation for an Optuna study of one objective.
+
+    With `space`, whole configurations are proposed, conditional parameters too, and each
+    `suggest_*` call is answered from them. Without, the parameters that all trials share are tuned
+    after ten random trials. What is not in the space is drawn at random. `options` are SMBO's: tau,
+    acquisition, surrogate, initial, nugget, refine.
+    """
+
+    def __init__(self, space: GivenSpace | None = None, *, seed: int = 0, **options: Any) -> None:
+        self.space = None if space is None else as_space(space)
+        self.seed, self.options = seed, options
+        if self.space is not None:
+            SMBO(self.space, seed=seed, **options)  # refuses bad options now
+        self._random = RandomSampler(seed=seed)
+        self._intersection = IntersectionSearchSpace()
+        self._proposed: dict[int, tuple[Space, dict[str, Any]]] = {}  # by trial, while it runs
+        self._lock = Lock()
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """Nothing: every parameter is served one by one, so that a contradiction can be explained."""
+        return {}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Propose the whole configuration of this trial."""
+        if len(study.directions) != 1:
+            raise SpaceError(
+                f"SMBOSampler optimises one objective, and this study has {len(study.directions)}; "
+                "choose another sampler for it."
+            )
+        with self._lock:
+            space = self.space or self._inferred(study)
+            if space is not None and "fixed_params" not in trial.system_attrs:
+                self._proposed[trial.number] = (space, self._ask(study, trial, space))
+        return {}
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """The proposed value of one parameter; a random one if it is not in the space."""
+        space, values = self._proposed.get(trial.number, (None, {}))
+        if space is not None and param_name in space.constants:
+            return _checked_constant(param_name, space.constants[param_name], param_distribution)
+        if space is None or param_name not in space.names:
+            return self._random.sample_independent(study, trial, param_name, param_distribution)
+        if param_name not in values:
+            raise SpaceError(
+                f"Parameter '{param_name}' is suggested in a trial in which the space's conditions "
+                f"({space.conditions[param_name]}) make it inactive; suggest it only then, or "
+                "correct the space."
+            )
+        return _checked(space[param_name], values[param_name], param_distribution)
+
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        self._proposed.pop(trial.number, None)
+
+    def reseed_rng(self) -> None:
+        self._random.reseed_rng()
+
+    def _ask(self, study: Study, trial: FrozenTrial, space: Space) -> dict[str, Any]:
+        """Tell a new optimiser all trials, ask it, and write down what it thought."""
+        if self.space is not None and SPACE not in study.user_attrs:
+            study.set_user_attr(SPACE, json.loads(space.to_json()))
+        optimizer = SMBO(space, seed=self.seed, **self.options)
+        sign = -1.0 if study.direction == StudyDirection.MAXIMIZE else 1.0
+        learned, awaited = [], []
+        others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
+        ended = [t for t in others if t.state.is_finished()]
+        for t in sorted(ended, key=lambda t: (t.datetime_complete, t.number)):
+            values = _configuration(space, t.params)
+            if values is not None:
+                optimizer.tell(values, sign * _cost(t))
+                learned.append(t.number)
+        for t in others:
+            values = _configuration(space, {**t.system_attrs.get(VALUES, {}), **t.params})
+            if t.state is TrialState.RUNNING and values is not None:
+                optimizer.expect(values)
+                awaited.append(t.number)
+        proposal = optimizer.ask(number=trial.number)
+        kept = {
+            "optimizer": optimizer.name,
+            **proposal.to_dict(),
+            "learned": ranges(learned),
+            "awaited": ranges(awaited),
+        }
+        if self.space is None:
+            kept["parameters"] = list(space.names)
+        storage, trial_id = study._storage, trial._trial_id
+        storage.set_trial_user_attr(trial_id, PROPOSAL, kept)
+        storage.set_trial_system_attr(trial_id, VALUES, _jsonable(proposal.values))
+        return dict(proposal.values)
+
+    def _inferred(self, study: Study) -> Space | None:
+        """The space of what all trials share, in the order of their first appearance."""
+        finished = [t for t in study.get_trials(deepcopy=False) if t.state.is_finished()]
+        if len(finished) < STARTUP:
+            return None
+        shared = self._intersection.calculate(study)
+        order = [name for t in finished for name in t.params]
+        parameters = []
+        for name in dict.fromkeys(order):
+            if name in shared:
+                values = [t.params[name] for t in finished if name in t.params]
+                found = parameter_of(name, [shared[name]], values, notes=[])
+                if isinstance(found, Parameter):
+                    parameters.append(found)
+        return Space.of(parameters) if parameters else None
+
+
+def _cost(trial: FrozenTrial) -> float:
+    complete = trial.state is TrialState.COMPLETE
+    return float(trial.value) if complete and trial.value is not None else math.nan
+
+
+def _configuration(space: Space, params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The part of a trial that the space knows; None if that is no configuration of it."""
+    values = {name: params[name] for name in space.names if name in params}
+    try:
+        misfits = space.misfits(space.encode([values]))
+    except SpaceError:
+        return None
+    return None if len(misfits) else values
+
+
+def _checked(parameter: Parameter, value: Any, suggested: BaseDistribution) -> Any:
+    """The value, if the objective asks for what the space says."""
+    if isinstance(suggested, CategoricalDistribution):
+        same = parameter.choices and {*map(plain, parameter.choices)} <= {*suggested.choices}
+        given: Any = plain(value)
+    else:
+        assert isinstance(suggested, (FloatDistribution, IntDistribution))
+        ends = parameter.choices or (parameter.lower, parameter.upper)
+        whole = parameter.kind == "integer" or all(type(c) is int for c in parameter.choices)
+        same = (
+            parameter.numeric
+            and suggested.low <= min(ends)
+            and max(ends) <= suggested.high
+            and (whole or isinstance(suggested, FloatDistribution))
+            and _on_grid(suggested, value)
+        )
+        given = value
+    if not same:
+        raise SpaceError(
+            f"Parameter '{parameter.name}' is suggested as {suggested}, but the space has "
+            f"{_described(parameter)}; make the two agree."
+        )
+    return given
+
+
+def _checked_constant(name: str, value: Any, suggested: BaseDistribution) -> Any:
+    if suggested._contains(suggested.to_internal_repr(value)):
+        return value
+    raise SpaceError(
+        f"Parameter '{name}' is suggested as {suggested}, but in the space it is always {value!r}; "
+        "make the two agree."
+    )
+
+
+def _on_grid(suggested: FloatDistribution | IntDistribution, value: Any) -> bool:
+    if not suggested.step:
+        return True
+    steps = (value - suggested.low) / suggested.step
+    return bool(abs(steps - round(steps)) < 1e-8)
+
+
+def _described(parameter: Parameter) -> str:
+    if parameter.choices:
+        return f"the choices {listed(parameter.choices)}"
+    return f"a {parameter.kind} from {parameter.lower:g} to {parameter.upper:g}"
+
+
+def _jsonable(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: plain(value) for name, value in values.items()}

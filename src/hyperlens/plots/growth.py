@@ -1,0 +1,206 @@
+"""A tree of regions as it grew: every region's effect, for a page that steps through the splits.
+
+Each trace of a region carries in `meta`: `when`, after how many splits it is shown; `region`, its id;
+`on` and `off`, its looks when it is highlighted and when not. Nothing has to be computed to move on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plotly.graph_objects import Figure, Scatter
+
+from hyperlens.explain.regions import Region, Regions
+from hyperlens.plots.regions import hover_text, low_high, see_through, whole_name
+from hyperlens.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    directed,
+    figure,
+    labels,
+    number_axis,
+    safe,
+    short,
+    star,
+    whiskers,
+)
+
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY)
+
+
+def draw_growth(record: Regions) -> Figure:
+    """The whole space in grey; over it the regions after each number of splits."""
+    fig = figure(400, showlegend=False)
+    cost = directed(record.objective, record.maximize)
+    name = safe(short(record.parameter, 40))
+    if record.numeric:
+        fig.update_layout(
+            xaxis={
+                "title": {"text": name},
+                "showgrid": False,
+                **number_axis(record.values, record.log),
+            },
+            yaxis={"title": {"text": cost}},
+        )
+        _curves(fig, record)
+    else:
+        names = [safe(short(n)) for n in labels(record.values)]
+        rows = 12 * (len(record.leaves) + 1) + 20  # pixels for a category
+        fig.update_layout(
+            height=110 + rows * max(len(names), 2),
+            xaxis={"title": {"text": cost}},
+            yaxis={
+                "title": {"text": name},
+                "tickmode": "array",
+                "tickvals": list(range(len(names))),
+                "ticktext": names,
+                "range": [len(names) - 0.5, -0.5],
+                "showgrid": False,
+            },
+        )
+        _points(fig, record)
+    return fig
+
+
+def splits(record: Regions) -> int:
+    """How many splits made the tree."""
+    return len(record.tree) - len(record.leaves)
+
+
+def leaf_after(record: Regions) -> dict[int, range]:
+    """After which numbers of splits each region is a leaf: from when it was made to its own split."""
+    inner = sorted(
+        (r for r in record.tree if r.children is not None), key=lambda r: r.children or (0, 0)
+    )
+    made = {child: k for k, r in enumerate(inner, 1) for child in r.children or ()}
+    split = {r.id: k for k, r in enumerate(inner, 1)}
+    return {r.id: range(made.get(r.id, 0), split.get(r.id, len(inner) + 1)) for r in record.tree}
+
+
+def colour(region: Region) -> str:
+    """A region's colour: grey for the whole space."""
+    return GREY if region.parent is None else COLOURS[(region.id - 1) % len(COLOURS)]
+
+
+def highlighted(record: Regions, after: int) -> int:
+    """The region that is highlighted after so many splits: the best trial's, else the surest."""
+    when = leaf_after(record)
+    leaves = [r for r in record.tree if after in when[r.id]]
+    return min(leaves, key=lambda r: (not r.holds_incumbent, r.confidence)).id
+
+
+def _curves(fig: Figure, record: Regions) -> None:
+    x, root, last = list(record.values), record.tree[0], splits(record)
+    when, chosen = leaf_after(record), highlighted(record, splits(record))
+    _band(fig, x, root, 0.16)
+    for region in record.tree[1:]:
+        shown = last in when[region.id]
+        meta = {"when": {"splits": list(when[region.id])}, "region": region.id}
+        bands = {"on": {"visible": True}, "off": {"visible": False}}
+        _band(fig, x, region, 0.22, meta=meta | bands, visible=shown and region.id == chosen)
+        lines = {
+            key: {"line": {"color": colour(region), "dash": _dash(region), "width": width}}
+            for key, width in (("on", 3.2), ("off", 1.4))
+        }
+        looks = lines["on" if region.id == chosen else "off"]
+        fig.add_trace(_mean(record, region, meta=meta | lines, visible=shown, **looks))
+    line = {"color": GREY, "width": 2, "dash": "dash"}
+    fig.add_trace(_mean(record, root, line=line))
+    if record.incumbent is not None:
+        fig.add_vline(x=record.incumbent, line={"color": VERMILLION, "width": 1, "dash": "dot"})
+        nearest = min(range(len(x)), key=lambda k: abs(x[k] - record.incumbent))
+        for region in record.tree:
+            if region.holds_incumbent:
+                mark = star(record.incumbent, region.mean.tolist()[nearest], "%{x:.5g}")
+                mark.update(meta={"when": {"splits": list(when[region.id])}})
+                mark.update(visible=last in when[region.id])
+                fig.add_trace(mark)
+
+
+def _band(fig: Figure, x: list[Any], region: Region, alpha: float, **more: Any) -> None:
+    for side in ("low", "high"):
+        fig.add_trace(
+            Scatter(
+                x=x,
+                y=getattr(region, side).tolist(),
+                mode="lines",
+                name=side,
+                line={"width": 0},
+                fill="tonexty" if side == "high" else None,
+                fillcolor=see_through(colour(region), alpha),
+                hoverinfo="skip",
+                **more,
+            )
+        )
+
+
+def _mean(record: Regions, region: Region, **more: Any) -> Scatter:
+    return Scatter(
+        x=list(record.values),
+        y=region.mean.tolist(),
+        mode="lines",
+        name=whole_name(record) if region.parent is None else safe(region.rule),
+        customdata=low_high(region),
+        hovertemplate=hover_text(record, region, "%{x:.5g}", "%{y:.5g}"),
+        **more,
+    )
+
+
+def _points(fig: Figure, record: Regions) -> None:
+    """For every category a point for each region, one below the other, anew after each split."""
+    root, last, when = record.tree[0], splits(record), leaf_after(record)
+    texts = labels(record.values)
+    for after in range(last + 1):
+        chosen = highlighted(record, after)
+        leaves = [r for r in record.tree[1:] if after in when[r.id]]
+        rows = (root, *leaves)
+        for k, region in enumerate(rows):
+            y = [j + 0.8 * ((k + 0.5) / len(rows) - 0.5) for j in range(len(texts))]
+            looks = {
+                "on": _sizes(region, large=True),
+                "off": _sizes(region, large=region is root),
+            }
+            meta = {"when": {"splits": [after]}, "region": region.id, **looks}
+            fig.add_trace(
+                Scatter(
+                    x=region.mean.tolist(),
+                    y=y,
+                    mode="markers",
+                    name=whole_name(record) if region is root else safe(region.rule),
+                    meta=meta,
+                    visible=after == last,
+                    customdata=[
+                        [*both, safe(text)]
+                        for both, text in zip(low_high(region), texts, strict=True)
+                    ],
+                    hovertemplate=hover_text(record, region, "%{customdata[2]}", "%{x:.5g}"),
+                    **looks["on" if region.id == chosen else "off"],
+                )
+            )
+            holds = region.holds_incumbent and (region is not root or not leaves)
+            if holds and record.incumbent in record.values:
+                best = record.values.index(record.incumbent)
+                mark = star(region.mean.tolist()[best], y[best], safe(short(texts[best])))
+                mark.update(meta={"when": {"splits": [after]}}, visible=after == last)
+                fig.add_trace(mark)
+
+
+def _sizes(region: Region, large: bool) -> dict[str, Any]:
+    bars = whiskers(region.mean, region.low, region.high)
+    return {
+        "marker": {
+            "color": colour(region),
+            "size": 11 if large else 7,
+            "symbol": "circle" if _dash(region) == "solid" else "diamond",
+        },
+        "error_x": bars | {"thickness": 2 if large else 0.8, "width": 4 if large else 0},
+    }
+
+
+def _dash(region: Region) -> str:
+    return ("solid", "dot", "dashdot")[(region.id - 1) // len(COLOURS) % 3]

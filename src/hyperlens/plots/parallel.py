@@ -1,0 +1,143 @@
+"""Every trial as a line through its values: a row for each parameter, the cost in the last row.
+
+Rows lie below each other, so that any number of parameters with long names fits a narrow page. Traces
+carry in `meta["when"]` under which choice of "best" a page shows them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from plotly.graph_objects import Figure, Scatter
+
+from hyperlens.explain.trials import Trials
+from hyperlens.plots.style import BLUE, GREY, ORANGE, directed, figure, safe, short
+from hyperlens.plots.thinning import thinned
+
+ROW = 58  # pixels
+MOST_LINES = 250  # of each group
+MOST_ROWS = 20
+INACTIVE = -0.1  # where a line passes a parameter that is switched off
+SHOWN = ("all", "best 25 %", "best 5 %")  # the choices of a page, in the order of `when`
+
+# up to which part of the trials, by rank; its colour, width and opacity; shown under these choices
+GROUPS: tuple[tuple[float, str, str, float, float, list[int]], ...] = (
+    (1.0, "the rest", GREY, 0.8, 0.35, [0]),
+    (0.25, "best 25 %", BLUE, 1.1, 0.65, [0, 1]),
+    (0.05, "best 5 %", ORANGE, 1.8, 0.95, [0, 1, 2]),
+)
+
+
+def draw_parallel(record: Trials) -> Figure:
+    """Lines of the complete trials in three groups by their cost, the best on top."""
+    names = record.parameters[:MOST_ROWS]
+    known = np.flatnonzero(
+        np.isfinite(record.cost) & np.array([s == "complete" for s in record.state])
+    )
+    sign = -1.0 if record.maximize else 1.0
+    ranked = known[np.argsort(sign * record.cost[known], kind="stable")]
+    rows = len(names)
+    fig = figure(
+        110 + ROW * (rows + 1),
+        xaxis={"range": [INACTIVE - 0.06, 1.06], "visible": False, "fixedrange": True},
+        yaxis={
+            "range": [rows + 0.45, -0.35],
+            "tickmode": "array",
+            "tickvals": list(range(rows + 1)),
+            "ticktext": [safe(short(n, 18)) for n in (*names, record.objective)],
+            "fixedrange": True,
+        },
+    )
+    ends = _ends(record.cost[known])
+    last = 0
+    groups = []
+    for part, *looks in reversed(GROUPS):
+        stop = max(math.ceil(part * len(ranked)), min(1, len(ranked)))
+        groups.append((ranked[last:stop], *looks))
+        last = stop
+    for members, name, colour, width, opacity, when in reversed(groups):
+        if not len(members):
+            continue
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for k in thinned(members.tolist(), MOST_LINES):
+            places = record.places[k, :rows]
+            x += [
+                *np.where(np.isnan(places), INACTIVE, places).tolist(),
+                _scaled(record.cost[k], ends),
+            ]
+            y += [*range(rows + 1)]
+            x.append(None)
+            y.append(None)
+        fig.add_trace(
+            Scatter(
+                x=x,
+                y=y,
+                mode="lines",
+                name=name,
+                meta={"when": {"best": when}},
+                line={"color": colour, "width": width, "simplify": False},
+                opacity=opacity,
+                hoverinfo="skip",
+            )
+        )
+    _ticks(fig, record, rows, ends)
+    return fig
+
+
+def _ends(costs: Any) -> tuple[float, float]:
+    """The last row reaches over the middle 96 % of the costs; few bad ones would squeeze the rest."""
+    if not len(costs):
+        return 0.0, 1.0
+    low, high = (float(q) for q in np.quantile(costs, [0.02, 0.98]))
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def _scaled(cost: float, ends: tuple[float, float]) -> float:
+    low, high = ends
+    return min(max((float(cost) - low) / (high - low), 0.0), 1.0)
+
+
+def _ticks(fig: Figure, record: Trials, rows: int, ends: tuple[float, float]) -> None:
+    """Values under each row, and "inactive" where a parameter can be so."""
+    x: list[float] = []
+    y: list[float] = []
+    text: list[str] = []
+    for j in range(rows):
+        places = [(p, _label(v)) for p, v in _few(record.ticks[j])]
+        if np.isnan(record.places[:, j]).any():
+            places.append((INACTIVE, "off"))
+        for place, label in places:
+            x.append(place)
+            y.append(j + 0.3)
+            text.append(safe(label))
+    for place, cost in ((0.0, ends[0]), (1.0, ends[1])):
+        x.append(place)
+        y.append(rows + 0.3)
+        text.append(f"{cost:.3g}")
+    fig.add_trace(
+        Scatter(
+            x=x,
+            y=y,
+            mode="text",
+            text=text,
+            textfont={"size": 11},
+            name=f"values; last row {directed(record.objective, record.maximize)}",
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    )
+
+
+def _few(ticks: tuple[tuple[float, Any], ...]) -> list[tuple[float, Any]]:
+    """All ticks of few short values, else the first, the middle and the last."""
+    long = any(len(_label(v)) > 7 for _, v in ticks)
+    if len(ticks) <= (3 if long else 6):
+        return list(ticks)
+    return [ticks[0], ticks[len(ticks) // 2], ticks[-1]]
+
+
+def _label(value: Any) -> str:
+    return f"{value:.2g}" if isinstance(value, float) else short(str(value), 12)

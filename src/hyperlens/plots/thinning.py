@@ -1,0 +1,26 @@
+"""Which of many points are drawn, so that a figure of a long run stays quick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+MOST_POINTS = 2000
+
+
+def thinned(rows: Sequence[int], most: int = MOST_POINTS, always: Iterable[int] = ()) -> list[int]:
+    """At most about `most` of these rows, evenly spread, and all that must be there.
+
+    >>> thinned(range(10), 4, always=[7])
+    [0, 3, 6, 7, 9]
+    """
+    if len(rows) <= most:
+        return list(rows)
+    step = (len(rows) - 1) / (most - 1)
+    return sorted({rows[round(k * step)] for k in range(most)} | set(always))
+
+
+def thinned_note(shown: int, total: int, noun: str = "trials") -> str:
+    """A line under an axis: how many are drawn; empty if all are."""
+    if shown >= total:
+        return ""
+    return f"<br><span style='font-size:11px'>{shown} of {total} {noun} are drawn</span>"

@@ -1,0 +1,106 @@
+"""What a card is made of. All texts are plain: whoever shows a card escapes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from hyperlens.surrogates.quality import Quality
+
+SUMMARY, OVERVIEW, IMPORTANCE, EFFECTS = "Summary", "Overview", "Importance", "Effects"
+PROPOSALS, SEARCH, COMPARISON = "Proposals", "Search", "Comparison"
+DATA, METHOD = "Data", "Method"
+MOST_ROWS = 1000  # of a table
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A headline number, what it is, and the sentence that says how it came about."""
+
+    label: str
+    value: str
+    detail: str = ""
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Texts in rows; `numeric[k]` says that column k holds numbers, to be aligned as such.
+
+    `meanings`, if there are any, has a sentence for each column, empty where none is needed.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+    meanings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A long table that a page sorts and pages through; cells are texts, numbers or None."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    numeric: tuple[bool, ...]
+    meanings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Control:
+    """What a reader may choose. Traces and rows say under `when[name]` for which values they show."""
+
+    name: str
+    kind: Literal["list", "slider", "switch"]
+    label: str
+    options: tuple[tuple[int, str], ...]
+    chosen: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """A region of a tree: what it is, and after which numbers of splits it is a leaf."""
+
+    id: int
+    parent: int | None
+    text: str
+    detail: str
+    colour: str
+    best: bool
+    leaf_after: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Regions beneath each other; one of the leaves is highlighted in the figure."""
+
+    parameter: str
+    nodes: tuple[Node, ...]
+    splits: int
+    chosen: int
+
+
+@dataclass(frozen=True)
+class Card:
+    """One thing to know.
+
+    `figure` is Plotly's JSON, `csv` the numbers behind it. `problem` says why the card has nothing
+    to show. `qualities` are those of the surrogates on which the card rests; `how` says how it is to
+    be read and how it was computed.
+    """
+
+    id: str
+    section: str
+    title: str
+    lead: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    figure: dict[str, Any] | None = None
+    csv: str | None = None
+    controls: tuple[Control, ...] = ()
+    tree: Tree | None = None
+    table: Table | None = None
+    grid: Grid | None = None
+    problem: str | None = None
+    qualities: tuple[Quality, ...] = ()
+    notes: tuple[str, ...] = ()
+    how: tuple[str, ...] = ()

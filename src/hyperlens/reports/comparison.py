@@ -1,0 +1,68 @@
+"""A comparison of methods as one HTML file: the rank diagram, the sentences, every pair."""
+
+from __future__ import annotations
+
+import json
+
+from hyperlens.comparison import Comparison, Pair
+from hyperlens.plots import draw
+from hyperlens.reports.cards import Card, Table
+from hyperlens.reports.html import render
+
+RANKS, PAIRS = "Average ranks", "Pairs"
+
+
+def comparison_page(record: Comparison, source: str) -> str:
+    """The comparison as one HTML document."""
+    return render(comparison_cards(record), f"Hyperlens: {source}")
+
+
+def comparison_cards(record: Comparison) -> tuple[Card, ...]:
+    return (
+        Card(
+            id="ranks",
+            section=RANKS,
+            title=RANKS,
+            lead=record.sentences,
+            figure=json.loads(draw(record).to_json()),
+            table=_ranks(record),
+            notes=record.notes,
+        ),
+        Card(
+            id="pairs",
+            section=PAIRS,
+            title=PAIRS,
+            lead=(
+                "The difference is Hodges and Lehmann's median of the first minus the second, with "
+                "an interval for this pair alone; the effect is the matched-pairs rank-biserial "
+                "correlation, 1 where the first is better on every data set.",
+            ),
+            table=_pairs(record),
+        ),
+    )
+
+
+def _ranks(record: Comparison) -> Table:
+    rows = tuple((name, f"{rank:.3f}") for name, rank in record.ranks.items())
+    return Table(("method", "average rank"), rows, (False, True))
+
+
+def _pairs(record: Comparison) -> Table:
+    counts = ("data sets", "wins", "losses", "ties")
+    columns = ("pair", *counts, "difference", "interval", "effect", "p", "adjusted p", "different")
+    numeric = (False, *[True] * 9, False)
+    return Table(columns, tuple(_row(pair) for pair in record.pairs), numeric)
+
+
+def _row(pair: Pair) -> tuple[str, ...]:
+    known = pair.low == pair.low
+    return (
+        f"{pair.first} : {pair.second}",
+        *map(str, (pair.rows, pair.wins, pair.losses, pair.zeros)),
+        f"{pair.difference:.4g}",
+        f"{pair.low:.4g} to {pair.high:.4g}" if known else "unknown",
+        f"{pair.effect:.2f}",
+        f"{pair.p:.3g}",
+        f"{pair.adjusted:.3g}",
+        "yes" if pair.different else "no",
+    )
