@@ -13,6 +13,7 @@ from hyperlens import __version__
 from hyperlens.commands.compare import compare
 from hyperlens.commands.effects import bias, effect, interactions, regions
 from hyperlens.commands.explain import explain, importance
+from hyperlens.commands.proposals import ablation, local, path, why
 from hyperlens.commands.sources import convert, validate
 from hyperlens.commands.tune import tune
 from hyperlens.errors import HyperlensError
@@ -39,7 +40,7 @@ def version_or_help(
         raise typer.Exit(2)
 
 
-explaining = (explain, importance, effect, regions, interactions, bias)
+explaining = (explain, importance, effect, regions, interactions, bias, why, path, ablation, local)
 for command in (tune, *explaining, compare, validate, convert):
     app.command()(command)
 

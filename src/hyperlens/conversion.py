@@ -119,7 +119,9 @@ def _fill(history: History, path: Path, name: str) -> None:
         to = optuna.study.StudyDirection
         directions = [to.MAXIMIZE if o.maximize else to.MINIMIZE for o in history.objectives]
         study = optuna.create_study(storage=storage, study_name=name, directions=directions)
-        study.set_metric_names([o.name for o in history.objectives])
+        identity = storage.get_study_id_from_name(name)
+        names = [o.name for o in history.objectives]
+        storage.set_study_system_attr(identity, "study:metric_names", names)
         study.set_user_attr("hyperlens:space", json.loads(history.space.to_json()))
         study.add_trials(_frozen(history))
         storage.engine.dispose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
+
+CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,33 @@ class Record:
     def to_json(self) -> str:
         return as_json(self.to_dict())
 
+    def to_csv(self) -> str:
+        """The frame as CSV; control characters in its texts are written out."""
+        frame = self.frame.copy()
+        for k, column in enumerate(frame.columns):
+            if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
+                frame.isetitem(k, [written_out(value) for value in frame[column]])
+        frame.columns = [written_out(column) for column in frame.columns]
+        text: str = frame.to_csv(index=False)
+        return text
+
     def plot(self) -> Figure:
         """The record as a Plotly figure."""
         from hyperlens.plots import draw  # drawing lies above computing; this is its one door
 
         return draw(self)
+
+
+def written_out(value: Any) -> Any:
+    """A text whose control characters are written out (\\x1b); several names joined by ':'."""
+    if isinstance(value, tuple):
+        return written_out(":".join(map(str, value)))
+    if not isinstance(value, str):
+        return value
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in CONTROL else c
+        for c in value
+    )
 
 
 def as_json(value: Any) -> str:

@@ -11,12 +11,13 @@ Symbols
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from hyperlens.cash.models import Task
 from hyperlens.cash.pool import build
@@ -34,29 +35,32 @@ HELD_OUT = 0.2  # part of the rows that a split measures on
 class Evaluation:
     """An objective with a resource: call it with a configuration.
 
-    `metric` is the name of a scorer of scikit-learn; the loss is its negative.
+    `metric` is a scorer of scikit-learn or its name; the loss is its negative. `builder` makes the
+    estimator of a configuration where that is not one of the pool.
     """
 
     X: Any  # a frame
     y: Any  # (n,)
     task: Task
     splits: int = 10
-    metric: str | None = None
+    metric: str | Callable[..., float] | None = None
     seed: int = 0
+    builder: Callable[[Mapping[str, Any]], Any] | None = None
 
     def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> float:
         return float(np.mean(self.losses(configuration, resource)))
 
     def losses(self, configuration: Mapping[str, Any], resource: float = 1.0) -> list[float]:
         """One loss a split."""
-        return [
-            self.loss(configuration, train[self.kept(train, resource)], held)
-            for train, held in self.rows
-        ]
+        with threadpool_limits(1):  # workers share the cores; the same bytes on any number of them
+            return [
+                self.loss(configuration, train[self.kept(train, resource)], held)
+                for train, held in self.rows
+            ]
 
     def loss(self, configuration: Mapping[str, Any], train: IntArray, held: IntArray) -> float:
         """Trained on some rows, measured on others."""
-        model = build(configuration, self.task, self.seed)
+        model = self.model(configuration)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor configuration is not the user's mistake
             model.fit(self.X.iloc[train], self.y[train])
@@ -64,6 +68,12 @@ class Evaluation:
         if not np.isfinite(score):
             raise ValueError(f"the score is {score}")
         return -float(score)
+
+    def model(self, configuration: Mapping[str, Any]) -> Any:
+        """The estimator that a configuration means, not fitted."""
+        if self.builder is not None:
+            return self.builder(configuration)
+        return build(configuration, self.task, self.seed)
 
     @cached_property
     def rows(self) -> list[tuple[IntArray, IntArray]]:
@@ -116,6 +126,8 @@ class Evaluation:
         from sklearn.metrics import log_loss as measure
 
         name = self.metric or DEFAULT_METRIC[self.task]
+        if not isinstance(name, str):
+            return name
         if name == "neg_log_loss":  # all classes, also those that a split does not hold
             labels = np.unique(self.y)
             return make_scorer(

@@ -49,6 +49,6 @@ def print_record(record: Record, shown: Format, warnings: list[str]) -> None:
     if shown is Format.json:
         typer.echo(record.to_json())
     elif shown is Format.csv:
-        typer.echo(terminal.csv(record), nl=False)
+        typer.echo(record.to_csv(), nl=False)
     else:
         terminal.show(record, warnings)

@@ -33,6 +33,7 @@ MOST_PREDICTIONS = 1 << 18  # 2^m B of any other model
 FAR_TOO_MANY = 64  # times as many are refused even where exactness is asked for
 NARROW = 0.02  # width of an interval, in payouts, at which paired sampling stops
 FEWEST_ROUNDS, MOST_ROUNDS = 2, 16
+FEWEST_ROWS = 256  # of a round: a smaller background is repeated
 STEPS = 1000  # of the thesis's estimator, unless said otherwise
 
 
@@ -122,13 +123,16 @@ def _paired(
     game: Game, samples: int | None, level: float, rng: np.random.Generator, watched: int
 ) -> Attribution:
     """Until the intervals of all quantities from `watched` on are narrow."""
-    size, m = len(game.background), len(game.players)
+    m, q = len(game.players), len(game.actual)
+    rows = np.tile(np.arange(len(game.background)), -(-FEWEST_ROWS // len(game.background)))
+    size = len(rows)
     rounds = MOST_ROUNDS if samples is None else max(-(-samples // size), FEWEST_ROUNDS)
-    total, square = np.zeros((2, size, m, len(game.actual)))
+    total, square = np.zeros((2, size, m, q))
     average = game.background_quantities.mean(axis=1)
     payout = np.abs(game.actual - average)
     for done in range(1, rounds + 1):
-        gains = _round(game, rng)
+        orders = rng.permuted(np.tile(np.arange(m), (size, 1)), axis=1)
+        gains = (game.along(rows, orders) + game.along(rows, orders[:, ::-1])) / 2
         total += gains
         square += gains**2
         if done < FEWEST_ROUNDS:
@@ -139,16 +143,8 @@ def _paired(
         if samples is None and (2 * reach <= NARROW * payout)[:, watched:].all():
             break
     phi = total.sum(axis=0) / (size * done)
-    parts = (_part(game, phi[:, q], reach[:, q], average[q], q) for q in range(len(payout)))
+    parts = (_part(game, phi[:, k], reach[:, k], average[k], k) for k in range(q))
     return Attribution(tuple(parts), "paired", size * done)
-
-
-def _round(game: Game, rng: np.random.Generator) -> FloatArray:
-    """Mean gains (B, m, q) along a random order and its reverse, for every background row."""
-    size, m = len(game.background), len(game.players)
-    orders = rng.permuted(np.tile(np.arange(m), (size, 1)), axis=1)
-    rows = np.arange(size)
-    return np.asarray((game.along(rows, orders) + game.along(rows, orders[:, ::-1])) / 2)
 
 
 def _sampled(game: Game, steps: int, level: float, rng: np.random.Generator) -> Attribution:

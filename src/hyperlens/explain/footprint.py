@@ -1,8 +1,8 @@
 """The evaluated configurations on a plane, near each other where they are alike.
 
-Classical scaling of Euclidean distances, which is the projection on the two directions that keep most
-of the squared distances. An even sample of the space is projected with them, so that one sees what was
-left out.
+Multidimensional scaling: places on the plane whose distances are as near as can be to those of the
+configurations, by stress majorisation (SMACOF, de Leeuw 1977) from the plane of largest variance. An
+even sample of the space is placed with them, so that one sees what was left out.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from hyperlens.cube import FloatArray, IntArray
 from hyperlens.errors import AnalysisError
@@ -23,15 +24,20 @@ from hyperlens.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-EVEN = 400  # configurations of the even sample
+EVEN = 200  # configurations of the even sample
+MOST = 400  # trials that are placed
+STEPS = 120
+ENOUGH = 1e-5  # a smaller relative gain of the stress ends the search
 LEAST_WEIGHT = 0.01  # of the largest, so that no parameter vanishes
 
 
 @dataclass(frozen=True)
 class Footprint(Record):
-    """`x`, `y` of each trial; `even` (EVEN, 2) of an even sample; `kept` of the squared distances.
+    """`x`, `y` of each placed trial; `even` (EVEN, 2) of an even sample.
 
-    Distances count each parameter by `weights`. `cost` is in the user's direction, nan where unknown.
+    `stress` is the root of the part of the squared distances that the map gets wrong (Kruskal's
+    stress-1). Distances count each parameter by `weights`. `cost` is in the user's direction, nan where
+    unknown.
     """
 
     objective: str
@@ -42,9 +48,10 @@ class Footprint(Record):
     cost: FloatArray
     best_trial: int
     even: FloatArray
-    kept: float
+    stress: float
     weights: dict[str, float]
     seed: int
+    notes: tuple[str, ...]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -68,30 +75,40 @@ def footprint(
     chosen = history.objective(objective)
     k = history.objectives.index(chosen)
     counted = _weights(space.names, weights)
+    best = history.incumbent(objective).number
+    rows = _placed([t.number for t in history.trials], best)
     with one_thread():
         even = space.sample(EVEN, np.random.default_rng(seed))
-        both = np.vstack([history.vectors, even])
-        P = np.hstack(
-            [
-                np.sqrt(counted[name]) * points(space.cube, both, (j,))
-                for j, name in enumerate(space.names)
-            ]
-        )
-        placed, kept = _plane(P)
-    n = len(history.trials)
+        both = np.vstack([history.vectors[rows], even])
+        parts = [
+            np.sqrt(counted[name]) * points(space.cube, both, (j,))
+            for j, name in enumerate(space.names)
+        ]
+        placed, stress = scaled(np.hstack(parts))
+    trials = [history.trials[i] for i in rows]
+    n, total = len(rows), len(history.trials)
     return Footprint(
         objective=chosen.name,
         maximize=chosen.maximize,
-        number=np.array([t.number for t in history.trials], dtype=np.int64),
+        number=np.array([t.number for t in trials], dtype=np.int64),
         x=placed[:n, 0].copy(),
         y=placed[:n, 1].copy(),
-        cost=np.array([t.costs[k] for t in history.trials], dtype=float),
-        best_trial=history.incumbent(objective).number,
+        cost=np.array([t.costs[k] for t in trials], dtype=float),
+        best_trial=best,
         even=placed[n:].copy(),
-        kept=kept,
+        stress=stress,
         weights=counted,
         seed=seed,
+        notes=(f"{n} of {total} trials are placed, evenly over the run.",) if n < total else (),
     )
+
+
+def _placed(numbers: list[int], best: int) -> list[int]:
+    """Which trials are placed: all, or some evenly over the run and the best."""
+    if len(numbers) <= MOST:
+        return list(range(len(numbers)))
+    chosen = set(np.linspace(0, len(numbers) - 1, MOST).astype(int).tolist())
+    return sorted(chosen | {numbers.index(best)})
 
 
 def _weights(names: tuple[str, ...], given: Mapping[str, float] | None) -> dict[str, float]:
@@ -102,16 +119,32 @@ def _weights(names: tuple[str, ...], given: Mapping[str, float] | None) -> dict[
     return {name: max(weight / largest, LEAST_WEIGHT) for name, weight in known.items()}
 
 
-def _plane(P: FloatArray) -> tuple[FloatArray, float]:
-    """Places on the two leading principal axes, and the part of the squared distances they keep.
+def scaled(P: FloatArray) -> tuple[FloatArray, float]:
+    """Places on a plane with about the distances of the rows of P, and Kruskal's stress-1."""
+    wanted = cdist(P, P)
+    X = _leading(P)
+    n, total = len(P), float((wanted**2).sum())
+    if total == 0:
+        return X, 0.0
+    now = cdist(X, X)
+    stress = float(((wanted - now) ** 2).sum())
+    for _ in range(STEPS):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(now > 0, wanted / now, 0.0)
+        B = -ratio
+        B[np.diag_indices(n)] = ratio.sum(axis=1)
+        X = B @ X / n  # the Guttman transform
+        now = cdist(X, X)
+        before, stress = stress, float(((wanted - now) ** 2).sum())
+        if before - stress <= ENOUGH * before:
+            break
+    return X, float(np.sqrt(stress / total))
 
-    The sign of an axis is free; it is set so that the entry of largest size is positive.
-    """
+
+def _leading(P: FloatArray) -> FloatArray:
+    """Projection on the two directions of largest variance; the sign of each is set by its largest
+    entry, which is positive."""
     centred = P - P.mean(axis=0)
-    covariance = centred.T @ centred
-    size, axes = np.linalg.eigh(covariance)
-    leading = axes[:, ::-1][:, :2]
-    largest = np.abs(leading).argmax(axis=0)
-    leading = leading * np.sign(leading[largest, [0, 1]])
-    total = float(size.sum())
-    return centred @ leading, float(size[-2:].sum() / total) if total > 0 else 1.0
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :2]
+    largest = np.abs(axes).argmax(axis=0)
+    return np.asarray(centred @ (axes * np.sign(axes[largest, [0, 1]])))

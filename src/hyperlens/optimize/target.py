@@ -44,7 +44,11 @@ def load(target: str) -> Target:
         ) from problem
     function = getattr(module, name, None)
     if not callable(function):
-        own = [n for n, v in vars(module).items() if callable(v) and n[0] != "_"]
+        own = [
+            n
+            for n, v in vars(module).items()
+            if callable(v) and getattr(v, "__module__", None) == module.__name__
+        ]
         why = "has no function" if function is None else "has something else than a function called"
         raise SourceError(f"'{where}' {why} '{name}'; choose one of {listed(own)}.")
     stem = where.rpartition(".")[2] if file is None else file.stem

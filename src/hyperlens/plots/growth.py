@@ -30,7 +30,8 @@ from hyperlens.plots.style import (
     whiskers,
 )
 
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY)
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#8C6D31", "#4B4FA3")
+DASHES = ("solid", "dot", "dashdot")
 
 
 def draw_growth(record: Regions) -> Figure:
@@ -82,9 +83,22 @@ def leaf_after(record: Regions) -> dict[int, range]:
     return {r.id: range(made.get(r.id, 0), split.get(r.id, len(inner) + 1)) for r in record.tree}
 
 
-def colour(region: Region) -> str:
-    """A region's colour: grey for the whole space."""
-    return GREY if region.parent is None else COLOURS[(region.id - 1) % len(COLOURS)]
+def looks_of(record: Regions) -> dict[int, tuple[str, str]]:
+    """Colour and dash of each region, different for all leaves at any time.
+
+    The larger child keeps its parent's; the whole space is grey, so both its children get new ones.
+    """
+    fresh = iter([(c, d) for d in DASHES for c in COLOURS])
+    found = {record.tree[0].id: (GREY, "dash")}
+    share = {r.id: r.share for r in record.tree}
+    for region in sorted(record.tree, key=lambda r: r.children or (0, 0)):
+        if region.children is None:
+            continue
+        larger = max(region.children, key=lambda k: (share[k], -k))
+        for child in region.children:
+            kept = child == larger and region.parent is not None
+            found[child] = found[region.id] if kept else next(fresh, (GREY, "dot"))
+    return found
 
 
 def highlighted(record: Regions, after: int) -> int:
@@ -97,18 +111,22 @@ def highlighted(record: Regions, after: int) -> int:
 def _curves(fig: Figure, record: Regions) -> None:
     x, root, last = list(record.values), record.tree[0], splits(record)
     when, chosen = leaf_after(record), highlighted(record, splits(record))
-    _band(fig, x, root, 0.16)
+    looks = looks_of(record)
+    _band(fig, x, root, GREY, 0.16)
     for region in record.tree[1:]:
         shown = last in when[region.id]
         meta = {"when": {"splits": list(when[region.id])}, "region": region.id}
         bands = {"on": {"visible": True}, "off": {"visible": False}}
-        _band(fig, x, region, 0.22, meta=meta | bands, visible=shown and region.id == chosen)
+        colour, dash = looks[region.id]
+        _band(
+            fig, x, region, colour, 0.22, meta=meta | bands, visible=shown and region.id == chosen
+        )
         lines = {
-            key: {"line": {"color": colour(region), "dash": _dash(region), "width": width}}
+            key: {"line": {"color": colour, "dash": dash, "width": width}}
             for key, width in (("on", 3.2), ("off", 1.4))
         }
-        looks = lines["on" if region.id == chosen else "off"]
-        fig.add_trace(_mean(record, region, meta=meta | lines, visible=shown, **looks))
+        now = lines["on" if region.id == chosen else "off"]
+        fig.add_trace(_mean(record, region, meta=meta | lines, visible=shown, **now))
     line = {"color": GREY, "width": 2, "dash": "dash"}
     fig.add_trace(_mean(record, root, line=line))
     if record.incumbent is not None:
@@ -122,7 +140,9 @@ def _curves(fig: Figure, record: Regions) -> None:
                 fig.add_trace(mark)
 
 
-def _band(fig: Figure, x: list[Any], region: Region, alpha: float, **more: Any) -> None:
+def _band(
+    fig: Figure, x: list[Any], region: Region, colour: str, alpha: float, **more: Any
+) -> None:
     for side in ("low", "high"):
         fig.add_trace(
             Scatter(
@@ -132,7 +152,7 @@ def _band(fig: Figure, x: list[Any], region: Region, alpha: float, **more: Any) 
                 name=side,
                 line={"width": 0},
                 fill="tonexty" if side == "high" else None,
-                fillcolor=see_through(colour(region), alpha),
+                fillcolor=see_through(colour, alpha),
                 hoverinfo="skip",
                 **more,
             )
@@ -154,7 +174,7 @@ def _mean(record: Regions, region: Region, **more: Any) -> Scatter:
 def _points(fig: Figure, record: Regions) -> None:
     """For every category a point for each region, one below the other, anew after each split."""
     root, last, when = record.tree[0], splits(record), leaf_after(record)
-    texts = labels(record.values)
+    texts, styles = labels(record.values), looks_of(record)
     for after in range(last + 1):
         chosen = highlighted(record, after)
         leaves = [r for r in record.tree[1:] if after in when[r.id]]
@@ -162,8 +182,8 @@ def _points(fig: Figure, record: Regions) -> None:
         for k, region in enumerate(rows):
             y = [j + 0.8 * ((k + 0.5) / len(rows) - 0.5) for j in range(len(texts))]
             looks = {
-                "on": _sizes(region, large=True),
-                "off": _sizes(region, large=region is root),
+                "on": _sizes(region, *styles[region.id], large=True),
+                "off": _sizes(region, *styles[region.id], large=region is root),
             }
             meta = {"when": {"splits": [after]}, "region": region.id, **looks}
             fig.add_trace(
@@ -190,17 +210,13 @@ def _points(fig: Figure, record: Regions) -> None:
                 fig.add_trace(mark)
 
 
-def _sizes(region: Region, large: bool) -> dict[str, Any]:
+def _sizes(region: Region, colour: str, dash: str, large: bool) -> dict[str, Any]:
     bars = whiskers(region.mean, region.low, region.high)
     return {
         "marker": {
-            "color": colour(region),
+            "color": colour,
             "size": 11 if large else 7,
-            "symbol": "circle" if _dash(region) == "solid" else "diamond",
+            "symbol": "diamond" if dash == "dot" else "circle",
         },
         "error_x": bars | {"thickness": 2 if large else 0.8, "width": 4 if large else 0},
     }
-
-
-def _dash(region: Region) -> str:
-    return ("solid", "dot", "dashdot")[(region.id - 1) // len(COLOURS) % 3]

@@ -140,4 +140,7 @@ def _few(ticks: tuple[tuple[float, Any], ...]) -> list[tuple[float, Any]]:
 
 
 def _label(value: Any) -> str:
-    return f"{value:.2g}" if isinstance(value, float) else short(str(value), 12)
+    if not isinstance(value, float):
+        return short(str(value), 12)
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:.0f}" if 10 <= abs(rounded) < 1e5 else f"{rounded:g}"

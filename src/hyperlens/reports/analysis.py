@@ -5,20 +5,26 @@ The command line, the JSON file and the HTML file all show this one record.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.beside import Beside, beside
 from hyperlens.explain.bias import Bias, bias
 from hyperlens.explain.effects import Effect, effect
 from hyperlens.explain.fanova import Importance, importance
 from hyperlens.explain.fitting import Fitted, SurrogateName, fit, leader
+from hyperlens.explain.footprint import Footprint, footprint
 from hyperlens.explain.interaction import Interactions, interactions
 from hyperlens.explain.overview import Overview, overview
 from hyperlens.explain.regions import Regions, regions
+from hyperlens.explain.spending import Spending, spending
+from hyperlens.explain.timeline import Timeline, timeline
+from hyperlens.explain.trials import Trials, trials
 from hyperlens.history import History
 from hyperlens.record import Record, as_json, plain
 from hyperlens.surrogates.quality import Quality
@@ -31,7 +37,7 @@ MOST_PAIRS = 3  # cards of pairs, the strongest interactions
 PAIR_SHARE = 0.005  # an interaction below this share gets no card
 PAIR_GRID = 15  # points along each side of a pair's grid
 MOST_REGIONS = 3  # cards of regions, of the most important parameters
-REGION_LEVELS = 2
+REGION_SPLITS = 5
 MANY_TRIALS = 500  # beyond, one card of regions
 
 Progress = Callable[[str, float], None]  # what is being done, how much is done (0 to 1)
@@ -56,6 +62,10 @@ class Analysis:
     """The records of a whole explanation, most important parameter first."""
 
     overview: Overview
+    trials: Trials
+    timeline: Timeline | Unavailable
+    footprint: Footprint | Unavailable
+    spending: Spending | Unavailable
     qualities: tuple[Quality, ...]
     importance: Importance | Unavailable
     effects: tuple[Effect | Unavailable, ...]
@@ -63,6 +73,7 @@ class Analysis:
     pairs: tuple[Effect | Unavailable, ...]
     interactions: Interactions | Unavailable
     bias: Bias | Unavailable
+    beside: Beside | Unavailable | None
     warnings: tuple[str, ...]
     version: str
     seed: int
@@ -72,6 +83,10 @@ class Analysis:
             "hyperlens": self.version,
             "seed": self.seed,
             "overview": self.overview.to_dict(),
+            "trials": self.trials.to_dict(),
+            "timeline": self.timeline.to_dict(),
+            "footprint": self.footprint.to_dict(),
+            "spending": self.spending.to_dict(),
             "qualities": plain(self.qualities),
             "importance": self.importance.to_dict(),
             "effects": [e.to_dict() for e in self.effects],
@@ -79,6 +94,7 @@ class Analysis:
             "pairs": [e.to_dict() for e in self.pairs],
             "interactions": self.interactions.to_dict(),
             "bias": self.bias.to_dict(),
+            "beside": None if self.beside is None else self.beside.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -92,26 +108,30 @@ def analyse(
     objective: str | None = None,
     seed: int = 0,
     interval: float | None = 0.9,
+    others: Mapping[str, History] | None = None,
     progress: Progress = lambda what, done: None,
 ) -> Analysis:
-    """Compute all records of the report. What fails is said in its place; the rest still comes."""
+    """Compute all records of the report. What fails is said in its place; the rest still comes.
+
+    `others` are runs to show beside this one, by their names.
+    """
     from hyperlens import __version__
 
     seen = overview(history, objective)
     warnings: list[str] = []
     progress("fitting the forest", 0.05)
     fits = {
-        "forest": _attempt(
+        "forest": attempt(
             "random forest", lambda: fit(history, "forest", seed=seed, objective=objective)
         )
     }
     progress("importance and its intervals", 0.15)
-    shares = _attempt(
+    shares = attempt(
         "importance",
         lambda: importance(history, interval=interval, seed=seed, objective=objective),
     )
     progress("fitting the Gaussian process", 0.4)
-    fits["gp"] = _attempt(
+    fits["gp"] = attempt(
         "Gaussian process", lambda: fit(history, "gp", seed=seed, objective=objective)
     )
     fitted = {name: f for name, f in fits.items() if isinstance(f, Fitted)}
@@ -131,7 +151,7 @@ def analyse(
         progress(f"regions of {name}", 0.8 + 0.1 * len(parts) / MOST_REGIONS)
         parts.append(_regions(history, name, led, seed, objective))
     progress("interactions", 0.9)
-    together = _attempt(
+    together = attempt(
         "interactions",
         lambda: interactions(
             history,
@@ -143,12 +163,20 @@ def analyse(
         ),
     )
     progress("where the search looked", 0.95)
-    looked = _attempt("where the search looked", lambda: bias(history, seed=seed))
+    looked = attempt("where the search looked", lambda: bias(history, seed=seed))
     if len(names) < len(history.space):
         left = len(history.space) - len(names)
         warnings.append(f"Effects of the {left} least important parameters are not shown.")
+    weights = totals(shares) if isinstance(shares, Importance) else None
     return Analysis(
         overview=seen,
+        trials=trials(history, objective),
+        timeline=attempt("timeline", lambda: timeline(history)),
+        footprint=attempt(
+            "map of configurations",
+            lambda: footprint(history, weights, seed=seed, objective=objective),
+        ),
+        spending=attempt("models and budgets", lambda: spending(history, objective)),
         qualities=tuple(f.quality for f in fitted.values()),
         importance=shares,
         effects=tuple(effects[: len(names)]),
@@ -156,17 +184,38 @@ def analyse(
         pairs=tuple(effects[len(names) :]),
         interactions=together,
         bias=looked,
+        beside=_beside(history, others or {}, objective),
         warnings=tuple(warnings),
         version=__version__,
         seed=seed,
     )
 
 
-def _attempt(what: str, compute: Callable[[], Any]) -> Any:
+def attempt(what: str, compute: Callable[[], Any]) -> Any:
+    """What is computed, or why it could not be."""
     try:
         return compute()
     except AnalysisError as problem:
         return Unavailable(what, str(problem))
+
+
+def totals(record: Importance) -> dict[str, float]:
+    """Share of each parameter, alone and together with others."""
+    found: dict[str, float] = {}
+    for names, share in zip(record.parameters, record.share.tolist(), strict=True):
+        for name in names:
+            found[name] = found.get(name, 0.0) + (0.0 if math.isnan(share) else share)
+    return found
+
+
+def _beside(
+    history: History, others: Mapping[str, History], objective: str | None
+) -> Beside | Unavailable | None:
+    if not others:
+        return None
+    runs = {history.source or "this run": history, **others}
+    found: Beside | Unavailable = attempt("comparison of runs", lambda: beside(runs, objective))
+    return found
 
 
 def _chosen(
@@ -193,7 +242,7 @@ def _effect(
     objective: str | None,
 ) -> Effect | Unavailable:
     grid = 20 if len(subject) == 1 else PAIR_GRID
-    found: Effect | Unavailable = _attempt(
+    found: Effect | Unavailable = attempt(
         "effect of " + " and ".join(subject),
         lambda: effect(
             history, subject, surrogate=surrogate, grid=grid, seed=seed, objective=objective
@@ -212,12 +261,12 @@ def _region_cards(history: History, surrogate: SurrogateName, many: bool) -> int
 def _regions(
     history: History, name: str, surrogate: SurrogateName, seed: int, objective: str | None
 ) -> Regions | Unavailable:
-    found: Regions | Unavailable = _attempt(
+    found: Regions | Unavailable = attempt(
         f"regions of {name}",
         lambda: regions(
             history,
             name,
-            levels=REGION_LEVELS,
+            splits=REGION_SPLITS,
             surrogate=surrogate,
             seed=seed,
             objective=objective,

@@ -2,96 +2,66 @@
 
 from __future__ import annotations
 
-import json
-import math
-from dataclasses import dataclass
-from typing import Any
-
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
-from hyperlens.explain.interaction import Interactions
 from hyperlens.explain.overview import Overview
-from hyperlens.explain.regions import Regions
-from hyperlens.plots import draw
-from hyperlens.plots.regions import drawn, highlighted
 from hyperlens.plots.style import short
-from hyperlens.record import Record
+from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
+from hyperlens.reports.advice import what_next
 from hyperlens.reports.analysis import Analysis, Unavailable
+from hyperlens.reports.card import METHOD, SUMMARY, Card, Fact, Table
+from hyperlens.reports.effect_cards import effect_cards
+from hyperlens.reports.figures import share
+from hyperlens.reports.importance_cards import (
+    heatmap_card,
+    importance_card,
+    interactions_card,
+    marginals_card,
+)
+from hyperlens.reports.method import how_it_was_done
+from hyperlens.reports.overview_cards import (
+    endings_card,
+    footprint_card,
+    parallel_card,
+    spending_card,
+    timeline_card,
+    trace_card,
+)
+from hyperlens.reports.search_cards import beside_card, bias_card, data_card
 from hyperlens.surrogates.quality import Quality
 
-SUMMARY, TRACE, IMPORTANCE = "Summary", "Optimisation trace", "Importance"
-EFFECTS, REGIONS, PAIRS = "Effects", "Regions", "Pair effects"
-SEARCH, METHOD = "Search", "Method"
-MOST_ROWS = 1000  # of a table of effects
 WORST_FIRST = ("do not trust", "caution", "trust")
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A headline number and what it is."""
-
-    label: str
-    value: str
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Texts in rows; `numeric[k]` says that column k holds numbers, to be aligned as such."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which region of a figure is highlighted: ids (of `meta` in its traces) and their rules."""
-
-    label: str
-    options: tuple[tuple[int, str], ...]
-    chosen: int
-
-
-@dataclass(frozen=True)
-class Card:
-    """One thing to know. All texts are plain: whoever shows a card escapes them.
-
-    `figure` is Plotly's JSON. `problem` says why the card has nothing to show. `qualities` are
-    those of the surrogates on which the card rests.
-    """
-
-    id: str
-    section: str
-    title: str
-    lead: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    figure: dict[str, Any] | None = None
-    choice: Choice | None = None
-    table: Table | None = None
-    problem: str | None = None
-    qualities: tuple[Quality, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def cards(analysis: Analysis) -> tuple[Card, ...]:
     """All cards of a report. A result that is unavailable is a card that says why."""
-    return (
-        _summary(analysis),
-        _trace(analysis.overview),
-        _importance(analysis.importance),
-        _interactions(analysis.interactions),
-        *(_effect(e, f"effect-{k}", EFFECTS) for k, e in enumerate(analysis.effects, 1)),
-        *(_regions(r, f"regions-{k}") for k, r in enumerate(analysis.regions, 1)),
-        *(_effect(e, f"pair-{k}", PAIRS) for k, e in enumerate(analysis.pairs, 1)),
-        _bias(analysis.bias),
-        _method(analysis),
+    spent = spending_card(analysis.spending)
+    budgets = spent if spent is not None and spent.section != "Search" else None
+    models = spent if spent is not None and spent.section == "Search" else None
+    found = (
+        summary_card(analysis),
+        trace_card(analysis.overview),
+        timeline_card(analysis.timeline),
+        endings_card(analysis.trials),
+        budgets,
+        parallel_card(analysis.trials),
+        footprint_card(analysis.footprint),
+        importance_card(analysis.importance),
+        heatmap_card(analysis.importance),
+        marginals_card(analysis.effects),
+        interactions_card(analysis.interactions),
+        *effect_cards(analysis.effects, analysis.regions, analysis.pairs),
+        bias_card(analysis.bias),
+        models,
+        None if analysis.beside is None else beside_card(analysis.beside),
+        data_card(analysis.trials),
+        method_card(analysis),
     )
+    return tuple(card for card in found if card is not None)
 
 
-def _summary(analysis: Analysis) -> Card:
+def summary_card(analysis: Analysis) -> Card:
+    """How good the best is, what mattered, what can be trusted, what to do next."""
     overview, importance = analysis.overview, analysis.importance
     mattered = (
         f"What mattered most is not known: {importance.why}"
@@ -107,6 +77,7 @@ def _summary(analysis: Analysis) -> Card:
             say.how_it_ran(overview),
             f"{say.how_good(overview)} Its configuration is below.",
             mattered,
+            f"What to do next: {' '.join(what_next(analysis))}",
         ),
         facts=_facts(analysis),
         qualities=analysis.qualities,
@@ -122,15 +93,17 @@ def _facts(analysis: Analysis) -> tuple[Fact, ...]:
             f"best {overview.objective}",
             say.number(overview.best),
             f"trial {overview.best_trial}, {'higher' if overview.maximize else 'lower'} is better",
+            meanings.BEST,
         ),
-        Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed"),
+        Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed", meanings.TRIALS),
     ]
     if isinstance(importance, Importance) and (importance.share[:1] > 0).any():
         name = short(say.effect_name(importance.parameters[0]), 32)
-        facts.append(Fact("matters most", name, f"{say.percent(float(importance.share[0]))} share"))
+        detail = f"{say.percent(float(importance.share[0]))} share"
+        facts.append(Fact("matters most", name, detail, meanings.MATTERS))
     if analysis.qualities:
         worst = min((q.verdict for q in analysis.qualities), key=WORST_FIRST.index)
-        facts.append(Fact("surrogates", worst, "cross-validated"))
+        facts.append(Fact("surrogates", worst, "cross-validated", meanings.SURROGATES))
     return tuple(facts)
 
 
@@ -147,151 +120,12 @@ def _configuration(overview: Overview) -> Table:
     return Table(("parameter", "best value"), tuple(row[:2] for row in rows), (False, False))
 
 
-def _trace(overview: Overview) -> Card:
-    return Card(
-        id="trace",
-        section=TRACE,
-        title=TRACE,
-        lead=(say.how_it_improved(overview),),
-        figure=_figure(overview),
-    )
-
-
-def _importance(record: Importance | Unavailable) -> Card:
-    if isinstance(record, Unavailable):
-        return _unavailable(record, "importance", IMPORTANCE)
-    columns = ["effect", "share", f"spread over {record.spread_of}"]
-    if record.interval is not None:
-        columns += [f"{say.percent(record.interval)} interval", "rank"]
-    if record.witness_name is not None:
-        columns.append(record.witness_name)
-    rows = []
-    for k, parameters in enumerate(record.parameters[:MOST_ROWS]):
-        row = [say.effect_name(parameters), _share(record.share[k]), f"± {_share(record.std[k])}"]
-        if record.interval is not None:
-            row.append(f"{_share(record.low[k])} to {_share(record.high[k])}")
-            row.append(say.rank(record.rank_low[k], record.rank_high[k]))
-        if record.witness_name is not None:
-            row.append(_share(record.witness[k]))
-        rows.append(tuple(row))
-    numeric = [False] + [True] * (len(columns) - 1)
-    return Card(
-        id="importance",
-        section=IMPORTANCE,
-        title=IMPORTANCE,
-        lead=(say.what_mattered(record), say.what_a_share_is(record)),
-        figure=_figure(record),
-        table=Table(tuple(columns), tuple(rows), tuple(numeric)),
-        qualities=(record.quality,),
-        notes=record.notes,
-    )
-
-
-def _effect(record: Effect | Unavailable, id: str, section: str) -> Card:
-    if isinstance(record, Unavailable):
-        return _unavailable(record, id, section)
-    return Card(
-        id=id,
-        section=section,
-        title=say.effect_name(record.parameters),
-        lead=(say.how_it_acts(record), *_limits(record)),
-        figure=_figure(record),
-        qualities=(record.quality,),
-        notes=record.notes,
-    )
-
-
-def _limits(record: Effect) -> tuple[str, ...]:
-    return (say.what_may_be_read(record),) if len(record.parameters) == 1 else ()
-
-
-def _interactions(record: Interactions | Unavailable) -> Card:
-    title = "Interactions"
-    if isinstance(record, Unavailable):
-        return Card(id="interactions", section=IMPORTANCE, title=title, problem=record.why)
-    columns = ["pair", "H", "share of the variance"]
-    if record.interval is not None:
-        columns.insert(2, f"{say.percent(record.interval)} interval of H")
-    rows = []
-    for k, pair in enumerate(record.pairs[:MOST_ROWS]):
-        row = [say.effect_name(pair), _two(record.h[k]), _share(record.share[k])]
-        if record.interval is not None:
-            row.insert(2, f"{_two(record.low[k])} to {_two(record.high[k])}")
-        rows.append(tuple(row))
-    return Card(
-        id="interactions",
-        section=IMPORTANCE,
-        title=title,
-        lead=(say.what_acts_together(record),),
-        figure=_figure(record),
-        table=Table(tuple(columns), tuple(rows), (False, *[True] * (len(columns) - 1))),
-        qualities=(record.quality,),
-        notes=record.notes,
-    )
-
-
-def _regions(record: Regions | Unavailable, id: str) -> Card:
-    if isinstance(record, Unavailable):
-        return _unavailable(record, id, REGIONS)
-    columns = ("rule", "share of the space", "trials", "mean std", "best trial")
-    shown = record.tree[:1] if len(record.tree) == 1 else (record.tree[0], *record.leaves)
-    rows = tuple(
-        (
-            r.rule,
-            _share(r.share),
-            str(r.trials),
-            f"±{say.number(r.confidence, 2)}",
-            "here" if r.holds_incumbent else "",
-        )
-        for r in shown[:MOST_ROWS]
-    )
-    leaves = drawn(record)
-    choice = Choice("Highlight", tuple((r.id, r.rule) for r in leaves), highlighted(record).id)
-    return Card(
-        id=id,
-        section=REGIONS,
-        title=f"Regions of {record.parameter}",
-        lead=(say.where_it_is_sure(record), say.what_a_region_is(record)),
-        figure=_figure(record),
-        choice=choice if len(leaves) > 1 else None,
-        table=Table(columns, rows, (False, True, True, True, False)),
-        qualities=(record.quality,),
-        notes=record.notes,
-    )
-
-
-def _bias(record: Bias | Unavailable) -> Card:
-    title = "Where the search looked"
-    if isinstance(record, Unavailable):
-        return Card(id="bias", section=SEARCH, title=title, problem=record.why)
-    rows = tuple(
-        (name, _two(mmd), f"{p:.3f}")
-        for name, mmd, p in zip(
-            record.parameters, record.parameter_mmd, record.parameter_p, strict=True
-        )
-    )
-    *notes, sentence = record.notes
-    return Card(
-        id="bias",
-        section=SEARCH,
-        title=title,
-        lead=(sentence, say.where_it_looked(record)),
-        figure=_figure(record),
-        table=Table(("parameter", "MMD", "p"), rows[:MOST_ROWS], (False, True, True)),
-        notes=tuple(notes),
-    )
-
-
-def _unavailable(record: Unavailable, id: str, section: str) -> Card:
-    return Card(id=id, section=section, title=record.what, problem=record.why)
-
-
-def _method(analysis: Analysis) -> Card:
+def method_card(analysis: Analysis) -> Card:
     return Card(
         id="method",
         section=METHOD,
         title=METHOD,
-        lead=say.how_it_was_done(analysis),
+        lead=how_it_was_done(analysis),
         table=_qualities(analysis.qualities) if analysis.qualities else None,
         notes=(f"Computed with Hyperlens {analysis.version}, seed {analysis.seed}.",),
     )
@@ -306,25 +140,20 @@ def _qualities(qualities: tuple[Quality, ...]) -> Table:
                 q.verdict,
                 say.number(float(q.r2), 2),
                 say.number(float(q.rank_correlation), 2),
-                _share(q.coverage),
+                share(q.coverage),
                 str(q.trials),
                 str(q.folds),
             )
             for q in qualities
         ),
         (False, False, True, True, True, True, True),
+        (
+            "",
+            meanings.SURROGATES,
+            meanings.R2,
+            meanings.RANK_CORRELATION,
+            meanings.COVERAGE,
+            meanings.TRIALS,
+            meanings.FOLDS,
+        ),
     )
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.1f}{say.FIXED}%" if math.isfinite(share) else "–"
-
-
-def _two(x: float) -> str:
-    return f"{x:.2f}" if math.isfinite(x) else "–"
-
-
-def _figure(record: Record) -> dict[str, Any]:
-    """The record's figure as plain JSON values, what is not finite as None."""
-    figure: dict[str, Any] = json.loads(draw(record).to_json())
-    return figure

@@ -6,7 +6,7 @@ import json
 
 from hyperlens.comparison import Comparison, Pair
 from hyperlens.plots import draw
-from hyperlens.reports.cards import Card, Table
+from hyperlens.reports.card import Card, Table
 from hyperlens.reports.html import render
 
 RANKS, PAIRS = "Average ranks", "Pairs"

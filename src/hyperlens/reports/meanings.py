@@ -5,7 +5,9 @@ from __future__ import annotations
 from hyperlens.surrogates.quality import FAIR_R2, GOOD_R2
 
 BEST = "The best measured value among the complete trials, exactly as the run recorded it."
-TRIALS = "All trials of the run; analysed are the complete ones with a finite result, at one budget."
+TRIALS = (
+    "All trials of the run; analysed are the complete ones with a finite result, at one budget."
+)
 MATTERS = (
     "The parameter or pair with the largest share: the part of the variance of the surrogate's "
     "prediction over the whole space that is due to it (functional ANOVA)."
@@ -49,14 +51,18 @@ MODEL_TRIALS = "How many trials the search gave to this model at this budget."
 MODEL_SECONDS = "Recorded seconds of these trials together."
 MODEL_BEST = "Best measured value of the complete ones among these trials."
 
-R2 = "Part of the variance of trials it had not seen that the surrogate predicts (cross-validation)."
+R2 = (
+    "Part of the variance of trials it had not seen that the surrogate predicts (cross-validation)."
+)
 RANK_CORRELATION = "Spearman's correlation of predicted and measured values of unseen trials."
 COVERAGE = "How often the surrogate's 95 % band held a trial it had not seen; 95 % would be right."
 FOLDS = "In how many parts the trials were divided for cross-validation."
 
 RUN_TRIALS = "Complete trials with a finite result."
 RUN_BEST = "Best measured value of the whole run."
-RUN_COMMON = "Best measured value after as many trials as the shortest run has: the fair comparison."
+RUN_COMMON = (
+    "Best measured value after as many trials as the shortest run has: the fair comparison."
+)
 
 COST = "As the run measured it."
 BUDGET = "What the trial was given, for instance epochs, as the run recorded it."

@@ -63,7 +63,9 @@ def where_lines_go(record: Trials) -> str:
 
 def _bundled(record: Trials) -> str:
     """The row in which the best trials lie closest together, compared with all."""
-    known = np.flatnonzero(np.isfinite(record.cost) & np.array([s == "complete" for s in record.state]))
+    known = np.flatnonzero(
+        np.isfinite(record.cost) & np.array([s == "complete" for s in record.state])
+    )
     few = max(len(known) // 20, 5)
     if len(known) < 4 * few:
         return ""
@@ -89,9 +91,9 @@ def what_the_map_shows(record: Footprint) -> tuple[str, str]:
         "sample of the space. Where grey points have no trial near them, the search did not look."
     )
     second = (
-        f"The map keeps {percent(record.kept)} of the squared distances between configurations"
+        f"The map gets {percent(record.stress**2)} of the squared distances between configurations wrong"
         + (", in which each parameter counts by its share of the variance" if weighted else "")
-        + (". Read it as a rough picture only." if record.kept < 0.5 else ".")
+        + (". Read it as a rough picture only." if record.stress > 0.3 else ".")
     )
     return first, second
 

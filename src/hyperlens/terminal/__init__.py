@@ -14,11 +14,10 @@ from hyperlens.record import Record
 from hyperlens.reports.analysis import Analysis, Unavailable
 from hyperlens.reports.sentences import where_it_is_sure
 from hyperlens.surrogates.quality import Quality
-from hyperlens.terminal import compare, search, sources  # noqa: F401 - their layouts are registered
+from hyperlens.terminal import compare, proposals, search, sources  # noqa: F401 - their layouts are registered
 from hyperlens.terminal.tables import importance_table, layout, rest
 from hyperlens.terminal.text import (
     announced_compilation,
-    csv,
     digits,
     number,
     percent,
@@ -27,7 +26,7 @@ from hyperlens.terminal.text import (
     value,
 )
 
-__all__ = ["announced_compilation", "csv", "printable", "progress", "show", "show_analysis"]
+__all__ = ["announced_compilation", "printable", "progress", "show", "show_analysis"]
 
 MOST_ROWS = 15  # of importance in the summary
 MOST_VALUES = 20  # of the best configuration

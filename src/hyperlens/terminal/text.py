@@ -12,38 +12,13 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from hyperlens.record import Record
-
-CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
+from hyperlens.record import CONTROL
 
 
 def printable(text: object) -> str:
     """One line without control characters: what a file says must not steer the terminal."""
     clean = (" " if c in "\n\r\t" else c for c in str(text))
     return "".join(c for c in clean if unicodedata.category(c) not in CONTROL)
-
-
-def escaped(value: Any) -> Any:
-    """A text whose control characters are written out (\\x1b); several names joined by ':'."""
-    if isinstance(value, tuple):
-        return escaped(":".join(map(str, value)))
-    if not isinstance(value, str):
-        return value
-    return "".join(
-        c.encode("unicode_escape").decode() if unicodedata.category(c) in CONTROL else c
-        for c in value
-    )
-
-
-def csv(record: Record) -> str:
-    """The record's frame as CSV, its texts escaped."""
-    frame = record.frame
-    for column in frame.columns:
-        if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
-            frame[column] = [escaped(value) for value in frame[column]]
-    frame.columns = [escaped(column) for column in frame.columns]
-    text: str = frame.to_csv(index=False)
-    return text
 
 
 @contextmanager

@@ -1,0 +1,244 @@
+"""A search over models and their hyperparameters on one table, kept where any run is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from hyperlens.cash.evaluation import DEFAULT_METRIC, Evaluation
+from hyperlens.cash.methods import Until, method
+from hyperlens.cash.models import Task
+from hyperlens.cash.pool import ROOT, pool, pool_space
+from hyperlens.errors import AnalysisError, SourceError, SpaceError
+from hyperlens.history import History, State, Trial
+from hyperlens.optimize.model_sampling import Sampling, rooted
+from hyperlens.optimize.run import Place, Report, Setting, run
+from hyperlens.optimize.storages import Storage
+from hyperlens.optimize.store import Store
+from hyperlens.space import GivenSpace, Space, as_space
+
+FOLDS = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
+PATIENCE = 10  # with a time limit, an evaluation may take one of so many parts of it
+
+Builder = Callable[[Mapping[str, Any]], Any]
+
+
+class Target:
+    """What is searched for, in the metric's own direction: called with a configuration."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        metric = evaluation.metric or DEFAULT_METRIC[evaluation.task]
+        named = metric if isinstance(metric, str) else "score"
+        self.maximize = not named.startswith("neg_")
+        self.__name__ = named.removeprefix("neg_")
+
+    def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> float:
+        loss = self.evaluation(configuration, resource)
+        return -loss if self.maximize else loss
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What to search, and how. `run()` searches or goes on; `refit(trial)` trains on all rows.
+
+    `X` is a frame and `y` an array. `budget` is in evaluations on all rows. `time` is in seconds:
+    after it no evaluation begins. `timeout` ends a single one, by default a tenth of `time`. An own
+    pool is a `space` with a root of models, and `build`, which makes the estimator of a
+    configuration.
+    """
+
+    X: Any
+    y: Any
+    task: Task
+    budget: int = 99
+    optimizer: str = "hyperband"
+    sampling: Sampling = "weighted"
+    folds: int | None = None
+    metric: str | Callable[..., float] | None = None
+    time: float | None = None
+    timeout: float | None = None
+    workers: int = 1
+    storage: Storage = None
+    study: str = "cash"
+    seed: int = 0
+    models: Sequence[str] | None = None
+    space: GivenSpace | None = None
+    build: Builder | None = None
+    defaults: bool = True
+    _memory: list[Any] = field(default_factory=list, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.space is None) != (self.build is None):
+            raise SpaceError("An own pool needs both a space and build; give the other one too.")
+        if self.space is not None and self.models is not None:
+            raise SpaceError("Models are named of the built-in pool; leave them out of an own one.")
+        if self.time is not None and not (math.isfinite(self.time) and self.time > 0):
+            raise AnalysisError(f"A time of {self.time} seconds is none; give a positive number.")
+        if self.folds is not None and self.folds < 1:
+            raise AnalysisError(f"There are no {self.folds} folds; choose at least 1.")
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided before anything was measured."""
+        if self.space is None and self.models is None and not find_spec("xgboost"):
+            return (
+                "XGBoost is not installed and was left out of the pool; get it with pip install "
+                "'hyperlens[cash]'.",
+            )
+        return ()
+
+    @cached_property
+    def searched(self) -> Space:
+        """The space, with its root of models."""
+        if self.space is not None:
+            given = as_space(self.space)
+            rooted(given, ROOT)
+            return given
+        chosen = self.models
+        if self.notes:
+            chosen = [m.name for m in pool(self.task) if not m.name.startswith("XGB")]
+        return pool_space(self.task, chosen)
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """How a configuration is measured; refuses what cannot be."""
+        folds = self.folds or next((k for most, k in FOLDS if len(self.y) <= most), 1)
+        found = Evaluation(
+            self.X, self.y, self.task, folds, self.metric, self.seed, builder=self.build
+        )
+        _check_metric(found)
+        return found
+
+    @cached_property
+    def target(self) -> Target:
+        return Target(self.evaluation)
+
+    def run(self, progress: Report | None = None) -> History:
+        """Search, or go on where the storage says; the run as a history."""
+        optimizer, evaluations = method(
+            self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.defaults
+        )
+        setting = Setting(
+            self.searched,
+            optimizer if self.time is None else Until(optimizer, self.time),
+            evaluations,
+            self.target.maximize,
+            self._kept,
+            self.name,
+        )
+        timeout = self.timeout
+        if timeout is None and self.time is not None:
+            timeout = self.time / PATIENCE
+        return run(self.target, setting, Place(self.workers, timeout), progress)
+
+    def history(self) -> History:
+        """What was measured so far, also by a run that was stopped."""
+        target = self.target
+        store = Store(self._kept, self.searched, self.name, target.maximize, target.__name__)
+        try:
+            return store.history()
+        finally:
+            store.close()
+
+    def refit(self, trial: Trial) -> Any:
+        """The estimator of a trial's configuration, trained on all rows."""
+        return refitted(self.evaluation, trial)
+
+    @property
+    def name(self) -> str:
+        """The study's: another table or another question is another study."""
+        return f"{self.study} {self._fingerprint}"
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        from pandas.util import hash_pandas_object
+
+        whole = hashlib.sha256()
+        for k in range(self.X.shape[1]):
+            column = self.X.iloc[:, k]
+            plain = column.astype(str) if column.dtype.kind == "O" else column
+            whole.update(hash_pandas_object(plain, index=False).to_numpy().tobytes())
+        whole.update(repr([str(v) for v in self.y]).encode())
+        asked = [self.task, self.budget, self.optimizer, self.sampling, self.target.__name__]
+        asked += [self.evaluation.splits, self.seed, self.defaults, self.searched.to_json()]
+        whole.update(json.dumps(asked, default=str).encode())
+        return whole.hexdigest()[:8]
+
+    @property
+    def _kept(self) -> Storage:
+        """The storage, or one in memory that outlives a run that is stopped."""
+        if self.storage is not None:
+            return self.storage
+        if not self._memory:
+            from optuna.storages import InMemoryStorage
+
+            self._memory.append(InMemoryStorage())
+        return self._memory[0]
+
+
+def best_trial(history: History) -> Trial:
+    """The best configuration at the largest resource; of equals not the first, which the number of
+    workers decides, but the first by its values."""
+    if not any(t.state is State.COMPLETE for t in history.trials):
+        raise AnalysisError(_why_nothing(history))
+    data = history.data()
+    equals = [history.trials[int(i)] for i in data.rows[data.y == data.y.min()]]
+    return min(equals, key=lambda t: json.dumps(t.values, sort_keys=True, default=str))
+
+
+def refitted(evaluation: Evaluation, trial: Trial) -> Any:
+    """The estimator of a configuration, trained on all rows."""
+    import warnings
+
+    from threadpoolctl import threadpool_limits
+
+    model = evaluation.model(trial.values)
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")  # the search has seen this configuration succeed
+        return model.fit(evaluation.X, evaluation.y)
+
+
+def _why_nothing(history: History) -> str:
+    failed = [t.reason or "unknown" for t in history.trials if t.state is State.FAILED]
+    if not failed:
+        return "Nothing was evaluated in the time given; give the search more of it."
+    reason, times = Counter(failed).most_common(1)[0]
+    often = "once" if times == 1 else f"{times} times"
+    return (
+        f"All {len(failed)} evaluations failed, {often} because of: {reason}; change the data, the "
+        "metric, the models or the time that one may take."
+    )
+
+
+def _check_metric(evaluation: Evaluation) -> None:
+    """Refuse a metric that no model could be measured by, before the search."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    kind = DummyClassifier if evaluation.task == "classification" else DummyRegressor
+    train, held = evaluation.rows[0]
+    plain = Evaluation(
+        evaluation.X, evaluation.y, evaluation.task, 1, evaluation.metric, builder=lambda _: kind()
+    )
+    try:
+        plain.loss({}, train, held)
+    except SourceError:
+        raise
+    except Exception as problem:  # whatever a scorer raises
+        reason = " ".join(str(problem).split())[:200]
+        named = evaluation.metric or DEFAULT_METRIC[evaluation.task]
+        raise SourceError(
+            f"The metric '{named}' cannot be measured here ({reason}); choose another, such as "
+            f"'{DEFAULT_METRIC[evaluation.task]}'."
+        ) from problem
+
+

@@ -1,0 +1,95 @@
+// Long tables: sorted by a click on a column, searched, shown a page at a time.
+
+const PAGE_ROWS = 50;
+
+const shown = (value) => {
+  if (value === null) return "";
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  return String(Number(value.toPrecision(6)));
+};
+
+// Numbers before texts, what is missing last, whichever way it is sorted.
+function compare(a, b, way) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  if (typeof a === typeof b) return (a < b ? -1 : a > b ? 1 : 0) * way;
+  return typeof a === "number" ? -1 : 1;
+}
+
+const cell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+function adoptGrid(grid) {
+  const { columns, numeric, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
+  const body = grid.querySelector("tbody");
+  const heads = [...grid.querySelectorAll("thead th")];
+  const state = { by: -1, way: 1, page: 0, rows };
+
+  const bar = document.createElement("div");
+  bar.className = "gridbar";
+  const search = document.createElement("input");
+  search.type = "search";
+  search.placeholder = "Search";
+  search.setAttribute("aria-label", "Search in the table");
+  const said = document.createElement("output");
+  const button = (text, act) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = text;
+    made.addEventListener("click", act);
+    return made;
+  };
+  const back = button("Back", () => { state.page -= 1; show(); });
+  const on = button("On", () => { state.page += 1; show(); });
+  const csv = button("CSV", () => {
+    const lines = [columns, ...rows].map((row) => row.map((v) => cell(v === null ? "" : String(v))).join(","));
+    saveText(`hyperlens-${grid.dataset.name}.csv`, `${lines.join("\n")}\n`);
+  });
+  csv.setAttribute("aria-label", "Save the table as CSV");
+  bar.append(search, back, on, said, csv);
+  grid.prepend(bar);
+
+  function show() {
+    const last = Math.max(Math.ceil(state.rows.length / PAGE_ROWS) - 1, 0);
+    state.page = Math.min(Math.max(state.page, 0), last);
+    const start = state.page * PAGE_ROWS;
+    body.replaceChildren(...state.rows.slice(start, start + PAGE_ROWS).map((row) => {
+      const line = document.createElement("tr");
+      line.append(...row.map((value, k) => {
+        const made = document.createElement(k ? "td" : "th");
+        if (!k) made.scope = "row";
+        made.className = numeric[k] ? "number" : "text";
+        made.textContent = shown(value);
+        return made;
+      }));
+      return line;
+    }));
+    const end = Math.min(start + PAGE_ROWS, state.rows.length);
+    said.textContent = state.rows.length ? `${start + 1} to ${end} of ${state.rows.length}` : "nothing found";
+    back.disabled = state.page === 0;
+    on.disabled = state.page === last;
+  }
+
+  function refresh() {
+    const wanted = search.value.trim().toLowerCase();
+    const found = wanted
+      ? rows.filter((row) => row.some((v) => v !== null && String(v).toLowerCase().includes(wanted)))
+      : [...rows];
+    state.rows = state.by < 0 ? found : found.sort((a, b) => compare(a[state.by], b[state.by], state.way));
+    state.page = 0;
+    show();
+  }
+
+  heads.forEach((head, k) => {
+    const name = head.firstChild;
+    const sort = button(name.textContent, () => {
+      state.way = state.by === k ? -state.way : 1;
+      state.by = k;
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", state.way > 0 ? "ascending" : "descending");
+      refresh();
+    });
+    sort.className = "sort";
+    name.replaceWith(sort);
+  });
+  search.addEventListener("input", refresh);
+  refresh();
+}

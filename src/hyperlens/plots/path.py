@@ -1,0 +1,263 @@
+"""How the reasons changed over a run: desirability, payouts, predictions and configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from plotly.graph_objects import Figure, Heatmap, Parcoords, Scatter
+
+from hyperlens.explain.path import Path
+from hyperlens.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    category_axis,
+    directed,
+    figure,
+    safe,
+    short,
+    unshown,
+)
+
+COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, INK, GREY)
+DASHES = ("solid", "dot", "dash")  # beyond the colours, lines differ by dashes too
+MOST = 12  # parameters
+MOST_AXES = 16  # of parallel coordinates
+ROW = 26  # pixels of a row of configurations
+BELOW = -0.1  # where an inactive parameter crosses its axis
+
+
+def draw_path(record: Path) -> Figure:
+    """The desirability paths (P3 figures 6 and 12): what each parameter did for the bound."""
+    fig = figure(
+        420,
+        xaxis={"title": {"text": "trial" + _hidden(record)}, "showgrid": False},
+        yaxis={
+            "title": {"text": f"contribution to the bound of {safe(short(record.objective, 24))}"},
+            "zeroline": True,
+            "zerolinecolor": INK,
+        },
+    )
+    for k, j in enumerate(_strongest(record)):
+        name = safe(short(record.parameters[j]))
+        fig.add_trace(
+            Scatter(
+                x=record.trial.tolist(),
+                y=record.bound[:, j].tolist(),
+                mode="lines",
+                name=name,
+                line={
+                    "color": COLOURS[k % len(COLOURS)],
+                    "dash": DASHES[k // len(COLOURS) % len(DASHES)],
+                    "width": 2,
+                },
+                customdata=[
+                    [safe(_said(row[j])), m, u]
+                    for row, m, u in zip(
+                        record.values,
+                        record.mean[:, j].tolist(),
+                        record.uncertainty[:, j].tolist(),
+                        strict=True,
+                    )
+                ],
+                hovertemplate=f"<b>{name}</b> = %{{customdata[0]}}<br>trial %{{x}}: bound %{{y:.4g}}"
+                "<br>mean %{customdata[1]:.4g}, uncertainty %{customdata[2]:.4g}<extra></extra>",
+            )
+        )
+    return fig
+
+
+def draw_payouts(record: Path) -> Figure:
+    """P3 figure 15: how much better than average each proposal looked, and by which part."""
+    sign = 1.0 if record.maximize else -1.0
+    fig = figure(
+        340,
+        xaxis={"title": {"text": "trial"}, "showgrid": False},
+        yaxis={
+            "title": {"text": f"payout, {safe(short(record.objective, 30))}"},
+            "zeroline": True,
+            "zerolinecolor": INK,
+        },
+    )
+    lines = (
+        ("mean (exploitation)", BLUE, record.payout["mean"]),
+        (
+            "uncertainty (exploration), times tau",
+            ORANGE,
+            sign * record.tau * record.payout["uncertainty"],
+        ),
+        ("bound", INK, record.payout["bound"]),
+    )
+    for name, colour, values in lines:
+        fig.add_trace(
+            Scatter(
+                x=record.trial.tolist(),
+                y=values.tolist(),
+                mode="lines",
+                name=name,
+                line={"color": colour, "width": 2},
+                hovertemplate=f"trial %{{x}}: {name} %{{y:.4g}}<extra></extra>",
+            )
+        )
+    return fig
+
+
+def draw_predictions(record: Path) -> Figure:
+    """P3 figures 3 and 9: what was predicted of each proposal, and what it then cost."""
+    fig = figure(
+        340,
+        xaxis={"title": {"text": "trial"}, "showgrid": False},
+        yaxis={"title": {"text": directed(record.objective, record.maximize)}},
+    )
+    x = record.trial.tolist()
+    mean, std = record.actual["mean"], record.actual["uncertainty"]
+    fig.add_trace(
+        Scatter(
+            x=x + x[::-1],
+            y=(mean + std).tolist() + (mean - std).tolist()[::-1],
+            fill="toself",
+            fillcolor="rgba(86, 180, 233, 0.24)",
+            line={"width": 0},
+            name="± one standard deviation",
+            hoverinfo="skip",
+        )
+    )
+    fig.add_trace(
+        Scatter(
+            x=x,
+            y=mean.tolist(),
+            mode="lines",
+            name="predicted",
+            line={"color": BLUE, "width": 2},
+            hovertemplate="trial %{x}: predicted %{y:.4g}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        Scatter(
+            x=x,
+            y=record.actual["bound"].tolist(),
+            mode="lines",
+            name="bound",
+            line={"color": ORANGE, "width": 1.5, "dash": "dash"},
+            hovertemplate="trial %{x}: bound %{y:.4g}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        Scatter(
+            x=x,
+            y=record.measured.tolist(),
+            mode="markers",
+            name="measured",
+            marker={"color": INK, "size": 6},
+            hovertemplate="trial %{x}: measured %{y:.4g}<extra></extra>",
+        )
+    )
+    return fig
+
+
+def draw_configurations(record: Path) -> Figure:
+    """P3 figures 4 and 7: where on its axis each parameter was, trial by trial; blank if inactive."""
+    names = [f"{j} {safe(n)}" for j, n in enumerate(record.parameters)]
+    fig = figure(
+        140 + ROW * len(names),
+        xaxis={"title": {"text": "trial"}, "showgrid": False},
+        yaxis={
+            **category_axis(names, [safe(short(n)) for n in record.parameters], down=True),
+            "showgrid": False,
+        },
+    )
+    fig.add_trace(
+        Heatmap(
+            x=record.trial.tolist(),
+            y=names,
+            z=record.vectors.T.tolist(),
+            zmin=0,
+            zmax=1,
+            colorscale="Cividis",
+            xgap=0.5,
+            ygap=2,
+            text=[[safe(_said(row[j])) for row in record.values] for j in range(len(names))],
+            colorbar={
+                "title": {"text": "place on its axis", "side": "right"},
+                "tickvals": [0, 1],
+                "ticktext": ["lowest", "highest"],
+                "thickness": 12,
+            },
+            hovertemplate="trial %{x}<br><b>%{y}</b> = %{text}<extra></extra>",
+        )
+    )
+    return fig
+
+
+def draw_parallel(record: Path) -> Figure:
+    """P3 figure 13: configurations as lines over all parameters, coloured by what they measured."""
+    chosen = _strongest(record, MOST_AXES)
+    fig = figure(420, margin={"l": 84, "r": 60, "t": 60, "b": 20})
+    fig.add_trace(
+        Parcoords(
+            line={
+                "color": record.measured.tolist(),
+                "colorscale": "Cividis",
+                "reversescale": record.maximize,
+                "showscale": True,
+                "colorbar": {"title": {"text": safe(short(record.objective, 20))}, "thickness": 12},
+            },
+            dimensions=[
+                {
+                    "label": safe(short(record.parameters[j], 14)),
+                    "range": [BELOW, 1],
+                    **_ends(record, j),
+                    "values": [float(v) if v == v else BELOW for v in record.vectors[:, j]],
+                }
+                for j in chosen
+            ],
+        )
+    )
+    return fig
+
+
+VIEWS: dict[str, Callable[[Path], Figure]] = {
+    "desirability": draw_path,
+    "payouts": draw_payouts,
+    "predictions": draw_predictions,
+    "configurations": draw_configurations,
+    "parallel": draw_parallel,
+}
+
+
+def _strongest(record: Path, most: int = MOST) -> list[int]:
+    """Parameters with the largest contributions to the bound on average."""
+    weight = abs(record.bound).mean(axis=0)
+    return sorted(range(len(record.parameters)), key=lambda j: -float(weight[j]))[:most]
+
+
+def _ends(record: Path, j: int) -> dict[str, Any]:
+    """Ticks of an axis: the lowest and the highest value that was proposed, and inactive below."""
+    places = record.vectors[:, j].tolist()
+    known = [(v, row[j]) for v, row in zip(places, record.values, strict=True) if v == v]
+    ends = dict((min(known, key=_first), max(known, key=_first))) if known else {}
+    texts = {v: safe(short(_said(value), 12)) for v, value in ends.items()}
+    if len(known) < len(places):
+        texts |= {BELOW: "inactive"}
+    return {"tickvals": list(texts), "ticktext": list(texts.values())}
+
+
+def _first(pair: tuple[float, object]) -> float:
+    return pair[0]
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "inactive"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _hidden(record: Path) -> str:
+    left = len(record.parameters) - MOST
+    return unshown(f"{left} parameters that weigh less") if left > 0 else ""
