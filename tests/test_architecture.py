@@ -59,9 +59,18 @@ MAY_USE = {
         "errors",
     },
     "comparison": {"record", "cube", "errors"},
-    "cash": {"space", "parameter", "configspace", "cube", "errors"},
+    "cash": {
+        "optimize",
+        "history",
+        "space",
+        "parameter",
+        "configspace",
+        "record",
+        "cube",
+        "errors",
+    },
     "optuna": {"optimize", "importers", "space", "parameter", "errors"},  # hl.optuna, the sampler
-    "plots": {"explain", "comparison", "optimize", "record"},
+    "plots": {"explain", "comparison", "optimize", "cash", "record"},
     "reports": {
         "explain",
         "comparison",
@@ -74,6 +83,7 @@ MAY_USE = {
     "terminal": {
         "explain",
         "comparison",
+        "cash",
         "optimize",
         "history",
         "reports",
@@ -88,6 +98,7 @@ MAY_USE = {
         "importers",
         "explain",
         "comparison",
+        "cash",
         "optimize",
         "history",
         "space",

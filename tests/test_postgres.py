@@ -68,7 +68,9 @@ def server() -> Iterator[Callable[[str], str]]:
     try:
         data = str(folder / "data")
         call("initdb", "-D", data, "-U", "tester", "-A", "trust", "-N", "-E", "UTF8")
-        options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder}"
+        options = (
+            f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder}"
+        )
         call("pg_ctl", "-D", data, "-w", "-o", f"{options} -F", "-l", f"{folder}/log", "start")
         try:
 
@@ -120,12 +122,20 @@ def test_tune_and_many_workers_on_postgresql(server: Callable[[str], str], tmp_p
     SPACE.save(tmp_path / "space.json")
     program = "from hyperlens.cli import main; main()"
     options = ["--space", "space.json", "--trials", "30", "--optimizer", "random", "--workers", "2"]
-    command = [sys.executable, "-c", program, "tune", "train.py:loss", "--storage", address, *options]
-    both = [
-        subprocess.Popen(command, cwd=tmp_path, stderr=open("/tmp/pg_err","a"), stdout=subprocess.DEVNULL)
-        for _ in range(2)
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        "tune",
+        "train.py:loss",
+        "--storage",
+        address,
+        *options,
     ]
-    assert [process.wait() for process in both] == [0, 0]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    both = [subprocess.Popen(command, cwd=tmp_path, text=True, **pipes) for _ in range(2)]
+    told = [process.communicate()[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
     history = hl.read(address, study="train:loss")
     assert 30 <= len(history.trials) <= 33
     assert history.count(State.COMPLETE) == len(history.trials)
@@ -137,10 +147,14 @@ def test_the_sampler_works_on_postgresql(server: Callable[[str], str]) -> None:
     storage = optuna.storages.RDBStorage(address.replace("postgresql", "postgresql+psycopg"))
     study = optuna.create_study(storage=storage, sampler=hl.optuna.SMBOSampler(SPACE, initial=6))
     study.optimize(
-        lambda trial: bowl({"x": trial.suggest_float("x", -5, 5), "n": trial.suggest_int("n", 0, 3)}),
+        lambda trial: bowl(
+            {"x": trial.suggest_float("x", -5, 5), "n": trial.suggest_int("n", 0, 3)}
+        ),
         n_trials=9,
     )
     storage.remove_session()
     storage.engine.dispose()
     history = hl.read(address)
-    assert [(t.proposal or {})["kind"] for t in history.trials] == ["initial"] * 6 + ["proposed"] * 3
+    assert [(t.proposal or {})["kind"] for t in history.trials] == ["initial"] * 6 + [
+        "proposed"
+    ] * 3

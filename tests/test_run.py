@@ -21,7 +21,8 @@ import hyperlens as hl
 from hyperlens import AnalysisError, History, Parameter, RandomSearch, Space, SpaceError
 from hyperlens.history import State
 from hyperlens.optimize import Proposal
-from hyperlens.optimize.run import OPTIMIZERS, Status
+from hyperlens.optimize.loop import Status
+from hyperlens.optimize.run import OPTIMIZERS
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -124,7 +125,9 @@ def test_failures_of_all_kinds_are_trials_with_their_reasons() -> None:
         assert (trial.state is State.COMPLETE) == (x >= 1)
         assert (trial.reason is None) == (x >= 1)
         if x < -3:
-            assert (trial.reason or "").startswith("ZeroDivisionError: division by zero (test_run.py")
+            assert (trial.reason or "").startswith(
+                "ZeroDivisionError: division by zero (test_run.py"
+            )
         elif x < -1:
             assert trial.reason == "returned None, which is not a finite number"
     assert history.incumbent().values["x"] >= 1

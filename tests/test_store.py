@@ -326,7 +326,9 @@ def test_storages_that_cannot_be_opened_are_one_sentence(tmp_path: Path) -> None
         Store(f"sqlite:///{tmp_path / 'no' / 'run.db'}", mixed())
     with pytest.raises(SourceError, match="not a usable database address"):
         Store("sqlite//:nonsense://", mixed())
-    with pytest.raises(SourceError, match=r"'postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/x' cannot"):
+    with pytest.raises(
+        SourceError, match=r"'postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/x' cannot"
+    ):
         Store("postgresql://me:secret@127.0.0.1:1/x", mixed())
 
 
@@ -347,7 +349,9 @@ def test_trials_of_other_programs_do_not_spoil_the_recorded_space(tmp_path: Path
     study = optuna.load_study(study_name="hyperlens", storage=f"sqlite:///{path}")
     study.add_trial(
         optuna.trial.create_trial(
-            params={"lr": 5.0}, distributions={"lr": FloatDistribution(1e-5, 10.0, log=True)}, value=1.0
+            params={"lr": 5.0},
+            distributions={"lr": FloatDistribution(1e-5, 10.0, log=True)},
+            value=1.0,
         )
     )
     history = hl.read(path)

@@ -11,17 +11,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hyperlens.cash.estimator import CASHClassifier, CASHRegressor
+    from hyperlens.cash.story import ModelSearch, model_search
     from hyperlens.comparison.compare import Comparison, compare
     from hyperlens.errors import AnalysisError, HyperlensError, SourceError, SpaceError
+    from hyperlens.explain.ablation import Ablation, ablation
     from hyperlens.explain.bias import Bias, bias
     from hyperlens.explain.effects import Effect, effect
     from hyperlens.explain.fanova import Importance, importance
     from hyperlens.explain.fidelity import all_budgets
     from hyperlens.explain.fitting import Fitted, fit
     from hyperlens.explain.interaction import Interactions, interactions
+    from hyperlens.explain.local import LocalImportance, local_importance
     from hyperlens.explain.overview import Overview, overview
+    from hyperlens.explain.path import Path, path
+    from hyperlens.explain.proposals import Why, why
     from hyperlens.explain.regions import Region, Regions, regions
     from hyperlens.explain.reliability import Reliability, reliability
+    from hyperlens.explain.sample_size import SampleSize, check_sample_size
     from hyperlens.explain.subspace import Subspace
     from hyperlens.explain.validation import Validation
     from hyperlens.history import History, Objective, State, Trial
@@ -40,8 +47,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [  # noqa: RUF022  # plain order: SMBO too
+    "Ablation",
     "AnalysisError",
     "Bias",
+    "CASHClassifier",
+    "CASHRegressor",
     "Comparison",
     "Effect",
     "FailureProbability",
@@ -50,14 +60,18 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "HyperlensError",
     "Importance",
     "Interactions",
+    "LocalImportance",
+    "ModelSearch",
     "Objective",
     "Overview",
     "Parameter",
+    "Path",
     "RandomSearch",
     "Region",
     "Regions",
     "Reliability",
     "SMBO",
+    "SampleSize",
     "Schedule",
     "SourceError",
     "Space",
@@ -66,8 +80,11 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "Subspace",
     "Trial",
     "Validation",
+    "Why",
+    "ablation",
     "all_budgets",
     "bias",
+    "check_sample_size",
     "compare",
     "convert",
     "effect",
@@ -75,9 +92,12 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "fit",
     "importance",
     "interactions",
+    "local_importance",
     "maximize",
     "minimize",
+    "model_search",
     "overview",
+    "path",
     "read",
     "recommend",
     "regions",
@@ -85,20 +105,28 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "report",
     "schedule",
     "validate",
+    "why",
 ]
 
 _HOME = {
+    "cash.estimator": ("CASHClassifier", "CASHRegressor"),
+    "cash.story": ("ModelSearch", "model_search"),
     "comparison.compare": ("Comparison", "compare"),
     "errors": ("AnalysisError", "HyperlensError", "SourceError", "SpaceError"),
+    "explain.ablation": ("Ablation", "ablation"),
     "explain.bias": ("Bias", "bias"),
     "explain.effects": ("Effect", "effect"),
     "explain.fanova": ("Importance", "importance"),
     "explain.fidelity": ("all_budgets",),
     "explain.fitting": ("Fitted", "fit"),
     "explain.interaction": ("Interactions", "interactions"),
+    "explain.local": ("LocalImportance", "local_importance"),
     "explain.overview": ("Overview", "overview"),
+    "explain.path": ("Path", "path"),
+    "explain.proposals": ("Why", "why"),
     "explain.regions": ("Region", "Regions", "regions"),
     "explain.reliability": ("Reliability", "reliability"),
+    "explain.sample_size": ("SampleSize", "check_sample_size"),
     "explain.subspace": ("Subspace",),
     "explain.validation": ("Validation",),
     "history": ("History", "Objective", "State", "Trial"),

@@ -10,10 +10,12 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hyperlens import __version__
+from hyperlens.commands.cash import cash
 from hyperlens.commands.compare import compare
 from hyperlens.commands.effects import bias, effect, interactions, regions
 from hyperlens.commands.explain import explain, importance
 from hyperlens.commands.proposals import ablation, local, path, why
+from hyperlens.commands.serve import serve
 from hyperlens.commands.sources import convert, validate
 from hyperlens.commands.tune import tune
 from hyperlens.errors import HyperlensError
@@ -41,7 +43,7 @@ def version_or_help(
 
 
 explaining = (explain, importance, effect, regions, interactions, bias, why, path, ablation, local)
-for command in (tune, *explaining, compare, validate, convert):
+for command in (tune, cash, *explaining, serve, compare, validate, convert):
     app.command()(command)
 
 

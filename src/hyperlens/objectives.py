@@ -42,25 +42,29 @@ def on_front(costs: FloatArray) -> BoolArray:
 
 
 def contributions(costs: FloatArray) -> FloatArray:
-    """What each row adds to the hypervolume of the scaled front; larger is better.
+    """What each row adds to the hypervolume of all others, scaled; larger is better.
 
-    A row on the front has the volume that it alone dominates, up to the reference point 1.1. A row
-    behind it has minus its distance to where it would begin to add something, so that all rows
-    can be compared (the uncrowded hypervolume improvement of Toure et al. 2019).
+    A row on the front has the volume that it alone dominates, up to the reference point 1.1; equal
+    rows count as one. A row behind it has minus its distance to where it would begin to add
+    something, so that all rows can be compared (Toure et al. 2019, uncrowded hypervolume).
     """
-    places = scaled(costs)
+    places, which = np.unique(scaled(costs), axis=0, return_inverse=True)
     front = on_front(places)
     reference = np.full(costs.shape[1], 1.1)
-    found = np.empty(len(costs))
     gaps = upper_bounds(places[front], np.full(costs.shape[1], np.inf))
-    beyond = np.clip(places[:, None, :] - gaps[None, :, :], 0.0, None)
-    found[:] = -np.sqrt((beyond**2).sum(axis=2)).min(axis=1)
+    found = np.array([_behind(place, gaps) for place in places])
+    second = places[~front][on_front(places[~front])]  # the front where a member is left out
     members = np.flatnonzero(front)
     for i in members:
-        others = places[members[members != i]]
+        others = np.vstack([places[members[members != i]], second])
         alone = np.prod(reference - places[i])
         found[i] = alone - volume(np.maximum(others, places[i]), reference)
-    return found
+    return np.asarray(found[which.ravel()])
+
+
+def _behind(place: FloatArray, gaps: FloatArray) -> float:
+    """Minus the distance to the nearest place that nothing dominates."""
+    return -float(np.sqrt((np.clip(place - gaps, 0.0, None) ** 2).sum(axis=1)).min())
 
 
 def volume(points: FloatArray, reference: FloatArray) -> float:

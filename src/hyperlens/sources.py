@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from hyperlens.conversion import write_optuna, write_table
+from hyperlens.conversion.optuna import write_optuna
+from hyperlens.conversion.table import write_table
 from hyperlens.errors import SourceError
 from hyperlens.explain.validation import Validation, validation
 from hyperlens.history import History

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -68,6 +68,16 @@ class Evaluation:
         if not np.isfinite(score):
             raise ValueError(f"the score is {score}")
         return -float(score)
+
+    def guessed(self) -> float:
+        """The loss of predicting without looking at the columns; raises what the metric raises."""
+        from sklearn.dummy import DummyClassifier, DummyRegressor
+
+        guess = DummyClassifier(strategy="prior")
+        if self.task == "regression":
+            guess = DummyRegressor()
+        plain = replace(self, builder=lambda _: guess)
+        return float(np.mean([plain.loss({}, train, held) for train, held in self.rows]))
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
         """The estimator that a configuration means, not fitted."""

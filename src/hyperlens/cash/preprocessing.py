@@ -49,7 +49,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 finite = np.where(np.isfinite(numbers), numbers, np.nan)
                 coded[:, j] = np.clip(finite, -LARGEST, LARGEST)
             else:
-                texts = cells.astype(object).map(_text)
+                texts = cells.astype(object).map(text)
                 coded[:, j] = texts.map(levels).to_numpy(dtype=float, na_value=np.nan)
         return coded
 
@@ -88,11 +88,11 @@ def _levels(cells: Any) -> dict[str, float] | None:
         present = cells.dropna()
         if all(isinstance(v, (bool, int, float, np.number)) for v in present):
             return None
-    texts = {text for v in cells.astype(object) if (text := _text(v)) is not None}
-    return {text: float(code) for code, text in enumerate(sorted(texts))}
+    texts = {told for v in cells.astype(object) if (told := text(v)) is not None}
+    return {told: float(code) for code, told in enumerate(sorted(texts))}
 
 
-def _text(value: Any) -> str | None:
+def text(value: Any) -> str | None:
     """A category's text; 1 and 1.0 are one."""
     import pandas as pd
 

@@ -12,16 +12,16 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-
 from hyperlens.cash.evaluation import DEFAULT_METRIC, Evaluation
 from hyperlens.cash.methods import Until, method
 from hyperlens.cash.models import Task
 from hyperlens.cash.pool import ROOT, pool, pool_space
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.history import History, State, Trial
+from hyperlens.optimize import Optimizer
 from hyperlens.optimize.model_sampling import Sampling, rooted
-from hyperlens.optimize.run import Place, Report, Setting, run
+from hyperlens.optimize.loop import Report, Setting
+from hyperlens.optimize.run import Place, run
 from hyperlens.optimize.storages import Storage
 from hyperlens.optimize.store import Store
 from hyperlens.space import GivenSpace, Space, as_space
@@ -125,13 +125,11 @@ class Search:
 
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
-        optimizer, evaluations = method(
-            self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.defaults
-        )
+        optimizer, _ = self._method()
         setting = Setting(
             self.searched,
             optimizer if self.time is None else Until(optimizer, self.time),
-            evaluations,
+            self.evaluations,
             self.target.maximize,
             self._kept,
             self.name,
@@ -140,6 +138,16 @@ class Search:
         if timeout is None and self.time is not None:
             timeout = self.time / PATIENCE
         return run(self.target, setting, Place(self.workers, timeout), progress)
+
+    @cached_property
+    def evaluations(self) -> int:
+        """How many there will be at most, on any part of the rows."""
+        return self._method()[1]
+
+    def _method(self) -> tuple[Optimizer, int]:
+        return method(
+            self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.defaults
+        )
 
     def history(self) -> History:
         """What was measured so far, also by a run that was stopped."""
@@ -222,15 +230,8 @@ def _why_nothing(history: History) -> str:
 
 def _check_metric(evaluation: Evaluation) -> None:
     """Refuse a metric that no model could be measured by, before the search."""
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    kind = DummyClassifier if evaluation.task == "classification" else DummyRegressor
-    train, held = evaluation.rows[0]
-    plain = Evaluation(
-        evaluation.X, evaluation.y, evaluation.task, 1, evaluation.metric, builder=lambda _: kind()
-    )
     try:
-        plain.loss({}, train, held)
+        evaluation.guessed()
     except SourceError:
         raise
     except Exception as problem:  # whatever a scorer raises
@@ -240,5 +241,3 @@ def _check_metric(evaluation: Evaluation) -> None:
             f"The metric '{named}' cannot be measured here ({reason}); choose another, such as "
             f"'{DEFAULT_METRIC[evaluation.task]}'."
         ) from problem
-
-

@@ -19,6 +19,9 @@ class Optimizer(StrEnum):
 
     smbo = "smbo"
     random = "random"
+    halving = "halving"
+    hyperband = "hyperband"
+    asha = "asha"
 
 
 class Acquisition(StrEnum):
@@ -48,7 +51,10 @@ def tune(
     space: Annotated[
         str, typer.Option(help="Search space, ConfigSpace's JSON or YAML.", show_default=False)
     ],
-    trials: Annotated[int, typer.Option(min=1, help="Trials of the whole run.")] = 80,
+    trials: Annotated[
+        int,
+        typer.Option(min=1, help="Trials of the whole run; of a race, its budget in full trials."),
+    ] = 80,
     storage: Annotated[
         str,
         typer.Option(help="Where the run is kept: a database's address, or a file's path."),
@@ -61,6 +67,9 @@ def tune(
     ] = None,
     timeout: Annotated[
         float | None, typer.Option(help="Seconds after which a trial is ended and fails.")
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option(help="Seconds after which the run stops, to be gone on with.")
     ] = None,
     maximize: Maximize = False,
     seed: Seed = 0,
@@ -76,6 +85,12 @@ def tune(
     initial: Annotated[
         int | None, typer.Option(min=0, help="smbo: configurations before the first model.")
     ] = None,
+    eta: Annotated[
+        int | None, typer.Option(min=2, help="Races: one of so many goes on to the next rung.")
+    ] = None,
+    min_resource: Annotated[
+        float | None, typer.Option(help="Races: smallest resource; the largest is 1.")
+    ] = None,
     study: Annotated[
         str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
     ] = None,
@@ -85,7 +100,8 @@ def tune(
     ] = None,
 ) -> None:
     """Tune a function; killed or stopped, the same command goes on where it was."""
-    from hyperlens.optimize.run import Place, Setting, built, run
+    from hyperlens.optimize.loop import Setting
+    from hyperlens.optimize.run import Place, built, run
     from hyperlens.optimize.target import load
     from hyperlens.space import Space
     from hyperlens.terminal import printable
@@ -96,13 +112,15 @@ def tune(
         "acquisition": None if acquisition is None else acquisition.value,
         "surrogate": None if surrogate is None else surrogate.value,
         "initial": initial,
+        "eta": eta,
+        "min_resource": min_resource,
     }
     options = {option: chosen for option, chosen in given.items() if chosen is not None}
     searched = Space.load(space)
-    method = built(optimizer.value, searched, seed, options)
+    method = built(optimizer.value, searched, trials, seed, options)
     objective = load(target)
     name = objective.name if study is None else study
-    setting = Setting(searched, method, trials, maximize, storage, name)
+    setting = Setting(searched, method, trials, maximize, storage, name, time)
     place = Place(workers, timeout, engine.value, scheduler, objective.files)
     try:
         with _stopped_by_a_signal(), tuning(trials) as show:

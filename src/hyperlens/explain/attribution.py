@@ -30,6 +30,7 @@ METHODS: tuple[Method, ...] = ("auto", "exact", "paired", "sampled")
 
 MOST_OPERATIONS = 1e11  # 2^m B n^2 of a Gaussian process, a few seconds
 MOST_PREDICTIONS = 1 << 18  # 2^m B of any other model
+EACH_OPERATIONS, EACH_PREDICTIONS = 2e6, 64  # what a coalition costs beside
 FAR_TOO_MANY = 64  # times as many are refused even where exactness is asked for
 NARROW = 0.02  # width of an interval, in payouts, at which paired sampling stops
 FEWEST_ROUNDS, MOST_ROUNDS = 2, 16
@@ -100,10 +101,10 @@ def _closed_mean(game: Game) -> Part | None:
 
 def _cost(game: Game) -> float:
     """Of every coalition, in parts of what is affordable."""
-    rows = 2.0 ** len(game.players) * len(game.background)
+    coalitions, rows = 2.0 ** len(game.players), len(game.background)
     if isinstance(game.model, GP):
-        return rows * len(game.model.X) ** 2 / MOST_OPERATIONS
-    return rows / MOST_PREDICTIONS
+        return coalitions * (rows * len(game.model.X) ** 2 + EACH_OPERATIONS) / MOST_OPERATIONS
+    return coalitions * (rows + EACH_PREDICTIONS) / MOST_PREDICTIONS
 
 
 def _exact(game: Game, threads: int | None) -> Attribution:

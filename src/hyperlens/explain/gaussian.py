@@ -38,8 +38,7 @@ def mean_contributions(model: GP, vector: FloatArray) -> tuple[FloatArray, float
 
     None where conditions are too entangled for closed forms.
     """
-    state = model.conditioned
-    found = _blocks(state.cube)
+    found = _blocks(model.cube)
     if found is None:
         return None
     m = int((~np.isnan(vector)).sum())
@@ -49,14 +48,14 @@ def mean_contributions(model: GP, vector: FloatArray) -> tuple[FloatArray, float
         own, gain = _block(model, vector, scenarios, t)
         product.append(own)
         gains.append(gain)
-    signal = 1 - state.parameters.nugget
-    phi = np.zeros(state.cube.d)
+    signal = 1 - model.parameters.nugget
+    phi = np.zeros(model.cube.d)
     for gain, others in zip(gains, _without_each(product), strict=True):
         for column, own in gain.items():
-            path = np.broadcast_to(own * others, (len(t), len(state.beta)))
-            phi[column] = signal * float(weight @ (path @ state.beta))
+            path = np.broadcast_to(own * others, (len(t), len(model.beta)))
+            phi[column] = signal * float(weight @ (path @ model.beta))
     everything = np.prod(np.broadcast_arrays(*product), axis=0)
-    return phi, float(state.parameters.trend + signal * (everything[0] @ state.beta))
+    return phi, float(model.parameters.trend + signal * (everything[0] @ model.beta))
 
 
 def worth(model: GP, game: Game, threads: int | None = None) -> FloatArray:
@@ -77,13 +76,13 @@ class _Coalitions:
     """All coalitions over some background rows, products of factors grown column by column."""
 
     def __init__(self, model: GP, game: Game, latents: FloatArray) -> None:
-        self.game, self.latents, self.state = game, latents, model.conditioned
-        cube, X, x = self.state.cube, self.state.X, game.vector
+        self.game, self.latents, self.model = game, latents, model
+        cube, X, x = self.model.cube, self.model.X, game.vector
         self.bit = {int(c): 1 << k for k, c in enumerate(game.players)}
         self.plain = [c for c in self.bit if c not in cube.conditions]
         self.conditional = sorted(cube.conditions)
         self.own, self.other, self.off = {}, {}, {}
-        for j, factor in enumerate(self.state.factors):
+        for j, factor in enumerate(self.model.factors):
             seen = cube.axes[j].snap(latents[:, j])
             self.other[j] = factor.value(X[:, j, None], seen[None, :]).T  # (rows, n) by columns
             if j in self.bit:
@@ -94,7 +93,7 @@ class _Coalitions:
     def sums(self) -> FloatArray:
         """Sums over the background rows, shape (2^m, q)."""
         self.found = np.zeros((1 << len(self.bit), len(self.game.actual)))
-        n = len(self.state.X)
+        n = len(self.model.X)
         free = np.ones((1, n), order="F")
         for column, factors in self.other.items():
             if column not in self.bit and column not in self.off:
@@ -124,7 +123,7 @@ class _Coalitions:
             for column, bit in self.bit.items():
                 if mask & bit:
                     mixed[:, column] = self.game.vector[column]
-            active = self.state.cube.active(mixed)
+            active = self.model.cube.active(mixed)
             product = free
             for column in self.conditional:
                 factor = self.own[column][None] if column in joined else self.other[column]
@@ -133,11 +132,11 @@ class _Coalitions:
 
     def _close(self, free: FloatArray, own: FloatArray, coalition: int) -> None:
         """Predictions with K = free diag(own), by way of R^-1 = U^-1 U^-T: no K is ever formed."""
-        p = self.state.parameters
+        p = self.model.parameters
         signal = 1 - p.nugget
-        known = _squared_norms(free, self.state.upper_inverse * (signal * own)[:, None])
+        known = _squared_norms(free, self.model.upper_inverse * (signal * own)[:, None])
         variance = p.variance * np.maximum(1 - known, 0)
-        mean = p.trend + free @ (signal * own * self.state.beta)
+        mean = p.trend + free @ (signal * own * self.model.beta)
         sums = self.game.quantities(mean, np.sqrt(variance)).sum(axis=1)
         self.found[coalition] = sums * (len(self.latents) / len(free))
 
@@ -167,17 +166,16 @@ def _block(
     model: GP, vector: FloatArray, terms: Sequence[Scenario], t: FloatArray
 ) -> tuple[FloatArray, dict[int, FloatArray]]:
     """E_t of a block's factors at the nodes t, and of each player's gain; shapes (nodes, n)."""
-    state = model.conditioned
 
     @cache
     def average(column: int, runs: Runs | None) -> FloatArray:
-        return state.factors[column].integral(state.X[:, column], runs)
+        return model.factors[column].integral(model.X[:, column], runs)
 
     @cache
     def taken(column: int) -> FloatArray:
-        return state.factors[column].value(vector[column], state.X[:, column])
+        return model.factors[column].value(vector[column], model.X[:, column])
 
-    total: FloatArray = np.zeros((1, len(state.X)))
+    total: FloatArray = np.zeros((1, len(model.X)))
     gains: dict[int, FloatArray] = {}
     for term in terms:
         factors, steps = [], []

@@ -11,7 +11,7 @@ import numpy as np
 from hyperlens.cube import FloatArray, IntArray
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.trials import duration
-from hyperlens.history import History, State
+from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.space import Space
 
@@ -27,7 +27,7 @@ class Spending(Record):
     """Trials by model (rows) and budget (columns); one row or column where the run has no such choice.
 
     `choice` is the parameter that switches most others on and off, the model in a search over
-    models. `best` is the best cost of each cell in the user's direction, nan where none is complete;
+    models. `best` is the best cost of each cell in the user's direction, nan where none was analysed;
     `seconds` is nan where no times were recorded. `path[m, k]` is the part of the first `steps[k]`
     trials that model m got.
     """
@@ -92,7 +92,7 @@ def spending(history: History, objective: str | None = None) -> Spending:
             timed = True
             seconds[i, j] += taken
         cost = trial.costs[k]
-        if trial.state is State.COMPLETE and math.isfinite(cost):
+        if trial.state in history.analysed and math.isfinite(cost):
             better = max if chosen.maximize else min
             best[i, j] = cost if math.isnan(best[i, j]) else better(best[i, j], cost)
     got = np.array([[m == i for m in of_model] for i in range(len(models))], dtype=float)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperlens.cube import FloatArray, IntArray
+from hyperlens.cube import BoolArray, FloatArray, IntArray
 from hyperlens.history import History, Trial
 from hyperlens.parameter import Parameter
 from hyperlens.record import Record
@@ -28,7 +28,8 @@ class Trials(Record):
 
     `values` and `ticks` have one entry per parameter: its value in each trial (None where it is
     inactive), and some places of its axis with their values. `places` (trials, parameters) are
-    vectors of the unit cube, nan where inactive.
+    vectors of the unit cube, nan where inactive. `analysed` are those that ended as they should, with
+    a finite cost.
     """
 
     objective: str
@@ -37,6 +38,7 @@ class Trials(Record):
     number: IntArray
     state: tuple[str, ...]
     cost: FloatArray
+    analysed: BoolArray
     budget: FloatArray
     seconds: FloatArray
     proposer: tuple[str | None, ...]
@@ -79,6 +81,9 @@ def trials(history: History, objective: str | None = None) -> Trials:
         number=np.array([t.number for t in rows], dtype=np.int64),
         state=tuple(t.state.value for t in rows),
         cost=np.array([t.costs[k] for t in rows], dtype=float),
+        analysed=np.array(
+            [t.state in history.analysed and math.isfinite(t.costs[k]) for t in rows], dtype=bool
+        ),
         budget=np.array([math.nan if t.budget is None else t.budget for t in rows], dtype=float),
         seconds=np.array([duration(t) for t in rows], dtype=float),
         proposer=tuple(t.proposer for t in rows),

@@ -23,6 +23,9 @@ MOST_CHOICES = 200  # a text with more different values names trials instead of 
 MOST_NUMBER = 1e100  # a larger one is an accident
 EXACT = 2**53  # whole numbers beyond it are no longer told apart
 DECADES = 2.0  # between the smallest and the largest value, for a log scale
+PLACES = 13  # decimals to which ConfigSpace rounds bounds
+STEP = 10.0**-PLACES
+SMALLEST = 10 * STEP
 MOST_DESCRIBED = 8
 
 Rows = Sequence[dict[str, Any]]
@@ -135,7 +138,22 @@ def _number(name: str, values: FloatArray) -> Parameter | tuple[Any]:
     whole = bool((values == np.rint(values)).all()) and max(abs(low), abs(high)) < EXACT
     if low == high:
         return (int(low) if whole else low,)
-    return Parameter(name, "integer" if whole else "float", low, high, _looks_log(values))
+    log = _looks_log(values)
+    if whole:
+        return Parameter(name, "integer", low, high, log)
+    if log and low < SMALLEST:  # ConfigSpace would round the bound to 0
+        distinct = np.unique(values).tolist()
+        if len(distinct) <= MOST_CHOICES:
+            return Parameter(name, "ordinal", choices=tuple(distinct))
+        log = False
+    return Parameter(name, "float", _rounded(low, -STEP), _rounded(high, STEP), log)
+
+
+def _rounded(bound: float, outwards: float) -> float:
+    """The nearest bound that ConfigSpace keeps as it is, not further inside."""
+    near = round(bound, PLACES)
+    inside = near > bound if outwards < 0 else near < bound
+    return round(bound + outwards, PLACES) if inside else near
 
 
 def _looks_log(values: FloatArray) -> bool:

@@ -57,15 +57,20 @@ class Running:
                 return self.bracket.rungs[len(self.rungs) - 1].resource, entry
         return None
 
-    def advance(self) -> None:
-        """Open the next rung for the best of this one, once all of it is known."""
+    def advance(self) -> list[Entry]:
+        """Open the next rung for the best of this one, once all of it is known; the others of those
+        that did not fail."""
+        lost: list[Entry] = []
         while len(self.rungs) < len(self.bracket.rungs) and all(
             e.cost is not None for e in self.rungs[-1]
         ):
-            best = ranked(self.rungs[-1])[: self.bracket.rungs[len(self.rungs)].configurations]
-            self.rungs.append([Entry(e.vector, e.place) for e in best])
-            if not best:
+            order = ranked(self.rungs[-1])
+            most = self.bracket.rungs[len(self.rungs)].configurations
+            self.rungs.append([Entry(e.vector, e.place) for e in order[:most]])
+            lost += order[most:]
+            if not order:
                 break
+        return lost
 
 
 def ranked(entries: list[Entry]) -> list[Entry]:
@@ -106,6 +111,7 @@ class Hyperband:
         self._sample = sampler(space, sampling)
         self.schedule = self._planned(budget, eta, brackets, min_resource, max_resource)
         self._running = [Running(b) for b in self.schedule.brackets]
+        self._lost: list[Entry] = []
         for k, running in enumerate(self._running):
             first = running.bracket.rungs[0].configurations
             vectors = self._sample(first, np.random.default_rng([seed, 3, k]))
@@ -139,6 +145,14 @@ class Hyperband:
         """How many there will be in all."""
         return sum(r.configurations for b in self.schedule.brackets for r in b.rungs)
 
+    @property
+    def configurations(self) -> int | None:
+        return sum(b.rungs[0].configurations for b in self.schedule.brackets)
+
+    def dropped(self) -> list[Mapping[str, Any]]:
+        lost, self._lost = self._lost, []
+        return [self.space.decode(e.vector[None])[0] for e in lost]
+
     def ask(self) -> Proposal | None:
         for running in self._running:
             if (found := running.next()) is not None:
@@ -150,6 +164,8 @@ class Hyperband:
                     entry.vector,
                     self.space.decode(entry.vector[None])[0],
                     float(resource),
+                    rung=len(running.rungs) - 1,
+                    final=len(running.rungs) == len(running.bracket.rungs),
                 )
                 self._ledger.awaited.append(proposal)
                 return proposal
@@ -169,7 +185,7 @@ class Hyperband:
         if entry is not None:
             entry.asked, entry.cost = True, told.cost
             for running in self._running:
-                running.advance()
+                self._lost += running.advance()
 
     def _find(self, vector: FloatArray, resource: float | None) -> Entry | None:
         """The entry of this configuration at this resource whose cost is not known yet."""
@@ -219,6 +235,8 @@ class Asynchronous:
         self.full = plan.resource
         self._rungs: list[list[Entry]] = [[] for _ in self.resources]
         self._drawn = 0
+        self._over = False
+        self.configurations: int | None = None
 
     @property
     def spent(self) -> Fraction:
@@ -229,6 +247,7 @@ class Asynchronous:
     def ask(self) -> Proposal | None:
         rung, vector, place = self._promotion() or self._fresh()
         if self.spent + self.resources[rung] / self.full > self.budget:
+            self._over = True
             return None
         self._drawn += rung == 0
         self._rungs[rung].append(Entry(vector, place, asked=True))
@@ -238,9 +257,24 @@ class Asynchronous:
             vector,
             self.space.decode(vector[None])[0],
             float(self.resources[rung]),
+            rung=rung,
+            final=rung == len(self.resources) - 1,
         )
         self._ledger.awaited.append(proposal)
         return proposal
+
+    def dropped(self) -> list[Mapping[str, Any]]:
+        """None while there is budget: whoever waits may still go on."""
+        if not self._over or self._ledger.awaited:
+            return []
+        self._over = False
+        gone_on = [{e.place for e in entries} for entries in (*self._rungs[1:], [])]
+        return [
+            self.space.decode(e.vector[None])[0]
+            for entries, above in zip(self._rungs[:-1], gone_on, strict=False)
+            for e in ranked(entries)
+            if e.place not in above
+        ]
 
     def _promotion(self) -> tuple[int, FloatArray, int] | None:
         """From the highest rung down: one of the best 1 / eta that has not gone on yet."""

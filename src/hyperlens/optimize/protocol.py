@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from hyperlens.cube import FloatArray
 
@@ -27,6 +27,8 @@ class Proposal:
     vector: FloatArray
     values: Mapping[str, Any]
     resource: float | None = None  # how much of it the evaluation may use, if the method says
+    rung: int | None = None  # how often this configuration had gone on before
+    final: bool = True  # False if it is to wait for others and may then go on
     acquisition: str | None = None
     tau: float | None = None
     told: int = 0  # results that the surrogate had learned from
@@ -43,7 +45,7 @@ class Proposal:
         apart = ("number", "vector", "values", "told", "awaited")
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in apart}
         if self.resource is None:
-            del kept["resource"]
+            del kept["resource"], kept["rung"], kept["final"]
         if self.surrogate is not None:
             kept["surrogate"] = dict(self.surrogate)
         return kept
@@ -65,3 +67,13 @@ class Optimizer(Protocol):
         self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
     ) -> None:
         """The cost of a configuration, asked for or not; nan if it failed."""
+
+
+@runtime_checkable
+class Racing(Protocol):
+    """What an optimiser has besides if its configurations go on by rungs, and most of them do not."""
+
+    configurations: int | None  # how many it will try in all, where it knows
+
+    def dropped(self) -> list[Mapping[str, Any]]:
+        """Configurations that will not go on, since this was asked last."""

@@ -1,4 +1,5 @@
-"""Random search: every configuration drawn by itself, uniform over the space."""
+"""Random search: every configuration drawn by itself, evenly over the space; of several models, one with
+more hyperparameters more often (P1 Eq. 5)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens.optimize.ledger import Ledger
+from hyperlens.optimize.model_sampling import Sampling, sampler
 from hyperlens.optimize.protocol import Proposal
 from hyperlens.space import Space
 
@@ -23,13 +25,14 @@ class RandomSearch:
 
     name = "random"
 
-    def __init__(self, space: Space, *, seed: int = 0) -> None:
+    def __init__(self, space: Space, *, sampling: Sampling | None = None, seed: int = 0) -> None:
         self.space, self.seed = space, seed
+        self._sample = sampler(space, sampling)
         self._ledger = Ledger(space)
 
     def ask(self) -> Proposal:
         number = self._ledger.number
-        vector = self.space.sample(1, np.random.default_rng([self.seed, 2, number]))[0]
+        vector = self._sample(1, np.random.default_rng([self.seed, 2, number]))[0]
         proposal = Proposal(number, "proposed", vector, self.space.decode(vector[None])[0])
         self._ledger.awaited.append(proposal)
         return proposal

@@ -4,7 +4,10 @@
     trial   user attribute   hyperlens:proposal   what the optimiser thought (Proposal.to_dict), with
                                                   its name and the trials it had learned from
             user attribute   fail_reason          why it failed
-            system attribute hyperlens:lease      who is running it (leases.py)
+            system attribute hyperlens:lease      who is running it (leases.py); "paused" if it
+                                                  waits for others at its rung
+            intermediate value k                  its cost at rung k, the resource of which is in
+            user attribute   hyperlens:rungs      in the order of rungs
 
 Everything is written the moment it is known, so that a run can be killed at any time. A trial that
 was running then is put back to wait, under its own number, and tried again.
@@ -17,7 +20,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
-LEASE = "hyperlens:lease"
+LEASE, RUNGS = "hyperlens:lease", "hyperlens:rungs"
 MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
 
 
@@ -50,6 +53,13 @@ class Kept:
     resource: float | None
     lease: Mapping[str, Any]
     moment: float  # when it ended
+    rung: int = 0  # at which it is
+    final: bool = True  # False if it waits there for others before it goes on
+    rungs: tuple[tuple[float, float], ...] = ()  # resource and minimised cost of each rung so far
+
+    @property
+    def paused(self) -> bool:
+        return bool(self.lease.get("paused"))
 
 
 class Store:
@@ -163,6 +173,43 @@ class Store:
             return False
         return True
 
+    def go_on(self, kept: Kept, proposal: Proposal) -> bool:
+        """Take a paused trial to its next rung; False if someone else was quicker."""
+        if not self.claim(replace(kept, lease={})):
+            return False
+        trial = self._trial_id(kept.number)
+        recorded = self._storage.get_trial(trial).user_attrs[PROPOSAL]
+        now = {name: getattr(proposal, name) for name in ("resource", "rung", "final")}
+        now = {**recorded, **now}
+        self._storage.set_trial_user_attr(trial, PROPOSAL, now)
+        return True
+
+    def pause(self, number: int, cost: float, rung: int, resource: float) -> None:
+        """Write down the cost at a rung and let the trial wait for the others there."""
+        from optuna.trial import TrialState
+
+        self._ours.pop(number, None)
+        trial = self._trial_id(number)
+        frozen = self._storage.get_trial(trial)
+        rungs = [*frozen.user_attrs.get(RUNGS, [])[:rung], resource]
+        self._storage.set_trial_intermediate_value(trial, rung, cost)
+        self._storage.set_trial_user_attr(trial, RUNGS, rungs)
+        self._storage.set_trial_system_attr(trial, LEASE, {"paused": True})
+        self._storage.set_trial_state_values(trial, TrialState.WAITING)
+
+    def prune(self, number: int) -> None:
+        """A paused trial that does not go on; its value is that of its last rung."""
+        from optuna.exceptions import UpdateFinishedTrialError
+        from optuna.trial import TrialState
+
+        trial = self._trial_id(number)
+        frozen = self._storage.get_trial(trial)
+        last = len(frozen.user_attrs.get(RUNGS, [])) - 1
+        with suppress(UpdateFinishedTrialError):
+            self._storage.set_trial_state_values(
+                trial, TrialState.PRUNED, [frozen.intermediate_values[last]]
+            )
+
     def finish(self, number: int, outcome: Outcome) -> None:
         """Write down how a trial of ours ended."""
         from optuna.exceptions import UpdateFinishedTrialError
@@ -229,16 +276,22 @@ class Store:
         self._storage.set_trial_state_values(trial, TrialState.FAIL)
 
     def _kept(self, trial: FrozenTrial) -> Kept:
-        cost = _cost(trial)
+        cost = _cost(trial) if trial.state.name == "COMPLETE" else math.nan
         names = self.space.names
+        sign = -1.0 if self.maximize else 1.0
+        proposal = trial.user_attrs.get(PROPOSAL, {})
+        rungs = enumerate(trial.user_attrs.get(RUNGS, []))
         return Kept(
             trial.number,
             _STATES.get(trial.state.name),
             {name: trial.params[name] for name in names if name in trial.params},
-            -cost if self.maximize else cost,
-            trial.user_attrs.get(PROPOSAL, {}).get("resource"),
+            sign * cost,
+            proposal.get("resource"),
             trial.system_attrs.get(LEASE, {}),
             _seconds(trial.datetime_complete) or 0.0,
+            proposal.get("rung", 0),
+            proposal.get("final", True),
+            tuple((float(r), sign * trial.intermediate_values[k]) for k, r in rungs),
         )
 
 
@@ -283,8 +336,9 @@ def _trial(trial: FrozenTrial) -> Trial:
 
 
 def _cost(trial: FrozenTrial) -> float:
-    complete = trial.state.name == "COMPLETE" and trial.value is not None
-    return float(trial.value) if complete and trial.value is not None else math.nan
+    """Of a complete trial, or of the last rung of one that did not go on."""
+    known = trial.state.name in ("COMPLETE", "PRUNED") and trial.value is not None
+    return float(trial.value) if known and trial.value is not None else math.nan
 
 
 def _seconds(moment: datetime | None) -> float | None:

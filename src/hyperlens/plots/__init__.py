@@ -6,6 +6,7 @@ from functools import singledispatch
 
 from plotly.graph_objects import Figure
 
+from hyperlens.cash.story import ModelSearch
 from hyperlens.comparison import Comparison
 from hyperlens.explain.ablation import Ablation
 from hyperlens.explain.beside import Beside
@@ -28,6 +29,7 @@ from hyperlens.optimize.failure import FailureProbability
 from hyperlens.plots.ablation import draw_ablation, draw_local
 from hyperlens.plots.beside import draw_beside
 from hyperlens.plots.bias import draw_bias
+from hyperlens.plots.cash import draw_models
 from hyperlens.plots.compare import draw_comparison
 from hyperlens.plots.effect import draw_effect
 from hyperlens.plots.failure import draw_failure
@@ -60,6 +62,7 @@ draw.register(Interactions, draw_interactions)
 draw.register(Regions, draw_regions)
 draw.register(Bias, draw_bias)
 draw.register(Comparison, draw_comparison)
+draw.register(ModelSearch, draw_models)
 draw.register(FailureProbability, draw_failure)
 draw.register(Reliability, draw_reliability)
 draw.register(Validation, draw_validation)

@@ -31,11 +31,9 @@ GROUPS: tuple[tuple[float, str, str, float, float, list[int]], ...] = (
 
 
 def draw_parallel(record: Trials) -> Figure:
-    """Lines of the complete trials in three groups by their cost, the best on top."""
+    """Lines of the analysed trials in three groups by their cost, the best on top."""
     names = record.parameters[:MOST_ROWS]
-    known = np.flatnonzero(
-        np.isfinite(record.cost) & np.array([s == "complete" for s in record.state])
-    )
+    known = np.flatnonzero(record.analysed)
     sign = -1.0 if record.maximize else 1.0
     ranked = known[np.argsort(sign * record.cost[known], kind="stable")]
     rows = len(names)

@@ -109,11 +109,13 @@ def analyse(
     seed: int = 0,
     interval: float | None = 0.9,
     others: Mapping[str, History] | None = None,
+    most_regions: int = MOST_REGIONS,
     progress: Progress = lambda what, done: None,
 ) -> Analysis:
     """Compute all records of the report. What fails is said in its place; the rest still comes.
 
-    `others` are runs to show beside this one, by their names.
+    `others` are runs to show beside this one, by their names. `most_regions` is for how many
+    parameters regions are grown at the most.
     """
     from hyperlens import __version__
 
@@ -147,7 +149,7 @@ def analyse(
         effects.append(_effect(history, subject, led, seed, objective))
     many = len(seen.cost) > MANY_TRIALS
     parts: list[Regions | Unavailable] = []
-    for (name,) in names[: _region_cards(history, led, many)]:
+    for (name,) in names[: min(_region_cards(history, led, many), most_regions)]:
         progress(f"regions of {name}", 0.8 + 0.1 * len(parts) / MOST_REGIONS)
         parts.append(_regions(history, name, led, seed, objective))
     progress("interactions", 0.9)

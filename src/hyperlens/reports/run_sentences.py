@@ -55,7 +55,7 @@ def how_trials_ended(record: Trials) -> str:
 def where_lines_go(record: Trials) -> str:
     """How to read parallel coordinates, and what the best have in common."""
     return (
-        "Each line is a complete trial and crosses a row at the value it had. Where the lines of the "
+        "Each line is an analysed trial and crosses a row at the value it had. Where the lines of the "
         "best bundle, the good configurations agree; where they spread, the parameter mattered less "
         "or was chosen freely." + _bundled(record)
     )
@@ -63,9 +63,7 @@ def where_lines_go(record: Trials) -> str:
 
 def _bundled(record: Trials) -> str:
     """The row in which the best trials lie closest together, compared with all."""
-    known = np.flatnonzero(
-        np.isfinite(record.cost) & np.array([s == "complete" for s in record.state])
-    )
+    known = np.flatnonzero(record.analysed)
     few = max(len(known) // 20, 5)
     if len(known) < 4 * few:
         return ""

@@ -101,25 +101,40 @@ class GP:
             raise ValueError(f"nugget {nugget} must lie in [{SMALLEST_NUGGET}, 1)")
         self.given, self.nugget, self.starts = cube, nugget, starts
         self.seed, self.max_fit, self.fitted_on = seed, max_fit, 0
-        self._state: Conditioned | None = None
+        self._state: _Conditioned | None = None
 
     @property
     def parameters(self) -> Parameters:
-        return self.conditioned.parameters
+        return self._conditioned.parameters
 
     @property
     def cube(self) -> Cube:
-        return self.conditioned.cube
+        return self._conditioned.cube
 
     @property
     def X(self) -> FloatArray:
         """Vectors it is conditioned on."""
-        return self.conditioned.X
+        return self._conditioned.X
 
     @property
     def y(self) -> FloatArray:
         """Costs it is conditioned on."""
-        return self.conditioned.y
+        return self._conditioned.y
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The kernel's factor of each column."""
+        return self._conditioned.factors
+
+    @property
+    def beta(self) -> FloatArray:
+        """R^-1 (y - mu), shape (n,)."""
+        return self._conditioned.beta
+
+    @property
+    def upper_inverse(self) -> FloatArray:
+        """U^-1 (n, n) of R = U'U, so that R^-1 = U^-1 U^-T."""
+        return self._conditioned.upper_inverse
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Estimate the hyperparameters and condition on X (n, d) and costs y (n,)."""
@@ -144,7 +159,7 @@ class GP:
             variance=relative.variance * spread**2,
             trend=centre + spread * relative.trend,
         )
-        self._state = Conditioned(cube, parameters, X, y, solved.upper, spread * solved.beta)
+        self._state = _Conditioned(cube, parameters, X, y, solved.upper, spread * solved.beta)
         return self
 
     @classmethod
@@ -156,7 +171,7 @@ class GP:
         model = cls(cube)
         factors = parameters.factors(cube)
         solved = solve(_correlation(factors, parameters.nugget, X), y, parameters.trend)
-        model._state = Conditioned(cube, parameters, X, y, solved.upper, solved.beta)
+        model._state = _Conditioned(cube, parameters, X, y, solved.upper, solved.beta)
         return model
 
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -164,7 +179,7 @@ class GP:
 
         mu + s k'beta and v (1 - s^2 k'R^-1 k): no term for the uncertainty of the trend.
         """
-        state = self.conditioned
+        state = self._conditioned
         X = _vectors(state.cube, X)
         never = [j for j, rho in enumerate(state.parameters.rhos) if rho is None]
         if np.isnan(X[:, never]).any():
@@ -186,7 +201,7 @@ class GP:
 
         The same as `predict` row by row, but what the other columns contribute is computed once.
         """
-        state = self.conditioned
+        state = self._conditioned
         s, v = 1 - state.parameters.nugget, state.parameters.variance
         others = [j for j in range(state.cube.d) if j not in columns]
         rest = s * gram([state.factors[j] for j in others], X[:, others], state.X[:, others])
@@ -211,7 +226,7 @@ class GP:
 
         With B the rows: mean y_B - (Q_BB)^-1 beta_B, covariance v (Q_BB)^-1, where Q = R^-1.
         """
-        state = self.conditioned
+        state = self._conditioned
         inverse = np.linalg.inv(state.posterior.inverse[np.ix_(rows, rows)])
         spread = np.sqrt(state.parameters.variance * np.maximum(np.diagonal(inverse), 0))
         return state.y[rows] - inverse @ state.beta[rows], spread
@@ -226,7 +241,7 @@ class GP:
         `columns` are active count (P0, Appendix B), so a grid value of a parent fixes what it
         activates.
         """
-        state = self.conditioned
+        state = self._conditioned
         return state.averages.partial_dependence(state.posterior, columns, grid, region or {})
 
     def shares(self, order: int = 2) -> dict[tuple[int, ...], float]:
@@ -238,7 +253,7 @@ class GP:
         """
         if order < 1:
             raise ValueError(f"order {order} must be at least 1 (main effects)")
-        state, total = self.conditioned, self.variance
+        state, total = self._conditioned, self.variance
         effects = state.averages.effects(state.posterior, order)
         weights = (1 - state.parameters.nugget) * state.beta
         rounding = np.finfo(float).eps * float(weights @ weights)
@@ -249,18 +264,17 @@ class GP:
     @property
     def variance(self) -> float:
         """V, the variance of the posterior mean over the latent measure."""
-        return self.conditioned.averages.total(self.conditioned.posterior)
+        return self._conditioned.averages.total(self._conditioned.posterior)
 
     @property
-    def conditioned(self) -> Conditioned:
-        """Parameters, kernel factors and data, for closed forms that are computed elsewhere."""
+    def _conditioned(self) -> _Conditioned:
         if self._state is None:
             raise ValueError("fit the Gaussian process first")
         return self._state
 
 
 @dataclass(frozen=True)
-class Conditioned:
+class _Conditioned:
     """Parameters, data and what solving them gave."""
 
     cube: Cube

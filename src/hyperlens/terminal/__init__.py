@@ -14,7 +14,13 @@ from hyperlens.record import Record
 from hyperlens.reports.analysis import Analysis, Unavailable
 from hyperlens.reports.sentences import where_it_is_sure
 from hyperlens.surrogates.quality import Quality
-from hyperlens.terminal import compare, proposals, search, sources  # noqa: F401 - their layouts are registered
+from hyperlens.terminal import (  # noqa: F401 - their layouts are registered
+    cash,
+    compare,
+    proposals,
+    search,
+    sources,
+)
 from hyperlens.terminal.tables import importance_table, layout, rest
 from hyperlens.terminal.text import (
     announced_compilation,

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from hyperlens.history import History, State
-from hyperlens.optimize.run import Status
+from hyperlens.optimize.loop import Status
 from hyperlens.terminal.text import number, printable, value
 
 MOST_REASONS = 3

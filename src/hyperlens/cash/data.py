@@ -1,0 +1,189 @@
+"""A table and the question asked of it: which column is predicted, and as what."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.cash.columns import Column, Columns, TableError, as_numbers
+from hyperlens.cash.models import Task
+from hyperlens.cash.preprocessing import text
+from hyperlens.errors import SourceError, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_CLASSES = 20  # whole numbers with more values are amounts
+CLASS_ROWS = 5  # a class of numbers has at least so many rows on average
+MANY_CLASSES = 0.5  # a class in every other row is a name
+MISSING = ["?"]  # beside pandas' own: empty, NA, nan, null and the like
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows with a target. `X` are the columns as numbers and texts; `columns` gives them from a raw
+    frame. `sentences` say what was decided and what was left out."""
+
+    name: str
+    target: str
+    task: Task
+    X: Any
+    y: Any
+    columns: Columns
+    sentences: tuple[str, ...]
+
+    @property
+    def described(self) -> tuple[Column, ...]:
+        return tuple(self.columns.columns_)
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """A CSV (commas, semicolons or tabs; compressed by gzip or not) or Parquet file."""
+    import pandas as pd
+
+    path = Path(path)
+    if not path.is_file():
+        raise SourceError(f"There is no table '{path}'; check its path.")
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+        if start == b"PAR1":
+            frame = pd.read_parquet(path)
+        else:
+            opened: Any = gzip.open if start[:2] == b"\x1f\x8b" else open
+            with opened(path, "rt", encoding="utf-8-sig") as lines:
+                first = lines.readline()
+            compression = "gzip" if start[:2] == b"\x1f\x8b" else None
+            frame = pd.read_csv(
+                path,
+                sep=max(",;\t", key=first.count),
+                encoding="utf-8-sig",
+                na_values=MISSING,
+                compression=compression,
+                low_memory=False,
+            )
+    except Exception as problem:  # pyarrow's and pandas' errors have no common base
+        reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+        raise SourceError(
+            f"The table '{path}' cannot be read ({reason}); give a CSV in UTF-8 or a Parquet file."
+        ) from problem
+    frame.columns = [str(name).strip() for name in frame.columns]
+    if not len(frame):
+        raise SourceError(f"The table '{path}' has no rows; give one for each example.")
+    return frame
+
+
+def prepare(
+    frame: pd.DataFrame,
+    target: str,
+    task: Task | None = None,
+    *,
+    name: str = "table",
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+) -> Table:
+    """Decide what is predicted and from what."""
+    names = [str(c) for c in frame.columns]
+    if names.count(target) != 1:
+        many = "more than one" if target in names else "no"
+        raise TableError(f"There is {many} column '{target}'; the table has {listed(names, 20)}.")
+    frame = frame.set_axis(names, axis=1)
+    known = frame[target].notna()
+    sentences = []
+    if not known.any():
+        raise TableError(f"The target '{target}' is empty in all rows; choose another column.")
+    if not known.all():
+        sentences.append(
+            f"{int((~known).sum())} of {len(frame)} rows have no '{target}' and are left out."
+        )
+        frame = frame[known]
+    found, y, why = _asked(frame[target], target, task)
+    features = frame.drop(columns=target)
+    finite = np.ones(len(y), dtype=bool) if found == "classification" else np.isfinite(y)
+    if not finite.all():
+        sentences.append(
+            f"{int((~finite).sum())} rows have a '{target}' that is no finite number and are left out."
+        )
+        features, y = features[finite], y[finite]
+    _check_target(y, target, found)
+    if not features.shape[1]:
+        raise TableError(f"The table has no column beside the target '{target}'; add some.")
+    columns = Columns(keep, [c for c in drop if c != target]).fit(features)
+    X = columns.transform(features).reset_index(drop=True)
+    return Table(
+        name, target, found, X, y, columns, (why, *sentences, *_told(columns.columns_, len(X)))
+    )
+
+
+def _asked(cells: pd.Series, name: str, task: Task | None) -> tuple[Task, Any, str]:
+    """The task, the target as it is learnt, and the sentence that says so."""
+    numbers = as_numbers(cells)
+    numeric = bool(numbers.notna().all()) and cells.dtype.kind != "b"
+    values = np.unique(numbers) if numeric else np.unique(cells.astype(object).map(text))
+    n = len(values)
+    whole = numeric and bool(np.all(values == np.round(values)))
+    if task == "regression":
+        if not bool(numbers.notna().all()):
+            raise TableError(
+                f"The target '{name}' holds texts such as {values[0]!r}; predict classes instead "
+                "(--task classification)."
+            )
+        return "regression", numbers.to_numpy(), f"'{name}' is predicted as a number, as you asked."
+    few = n <= 2 or (whole and n <= MOST_CLASSES and CLASS_ROWS * n <= len(cells))
+    if task is None and numeric and not few:
+        return (
+            "regression",
+            numbers.to_numpy(),
+            f"'{name}' has {n} different numbers, so a number is predicted (regression); "
+            "--task classification for classes.",
+        )
+    y = cells.astype(object).map(text).to_numpy()
+    if whole:
+        y = numbers.to_numpy().astype(np.int64)
+    elif cells.dtype.kind == "b":
+        y = cells.to_numpy(dtype=bool)
+    elif numeric:
+        y = y.astype(str)
+    other = "; --task regression for a number" if numeric and task is None else ""
+    asked = ", as you asked" if task else ""
+    return (
+        "classification",
+        y,
+        f"'{name}' has {n} different values, so classes are predicted{asked} (classification)"
+        f"{other}.",
+    )
+
+
+def _check_target(y: Any, name: str, task: Task) -> None:
+    values = np.unique(y) if len(y) else []
+    if len(values) < 2:
+        only = f" '{values[0]}'" if len(values) else ""
+        kind = "one class" if task == "classification" else "one value"
+        raise TableError(
+            f"The target '{name}' has {kind}{only}, so there is nothing to learn; choose another "
+            "column or add rows."
+        )
+    if task == "classification" and len(values) > max(2, MANY_CLASSES * len(y)):
+        raise TableError(
+            f"The target '{name}' has {len(values)} classes in {len(y)} rows, which name the rows "
+            "rather than group them; choose another column, or --task regression for a number."
+        )
+
+
+def _told(columns: Sequence[Column], rows: int) -> list[str]:
+    """What was made of the columns."""
+    counts = {role: sum(c.role == role for c in columns) for role in ("number", "category", "date")}
+    plural = {"number": "numbers", "category": "categories", "date": "dates"}
+    parts = [f"{n} {plural[r] if n > 1 else r}" for r, n in counts.items() if n]
+    found = [f"{rows} rows; columns: {', '.join(parts)}."]
+    for column in columns:
+        if column.role == "left out":
+            found.append(f"Column '{column.name}' {column.why} and is left out.")
+        elif column.why:
+            found.append(f"Column '{column.name}' ({column.role}) {column.why}.")
+    return found

@@ -1,0 +1,212 @@
+"""Model and hyperparameters found together, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_array, check_random_state, column_or_1d
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+
+from hyperlens.cash.columns import TableError
+from hyperlens.cash.models import Task
+from hyperlens.cash.search import Builder, Search, best_trial
+from hyperlens.cash.story import leaderboard, model_search
+from hyperlens.optimize.model_sampling import Sampling
+from hyperlens.optimize.storages import Storage
+from hyperlens.space import GivenSpace
+
+LARGEST_SEED = 2**31
+
+
+class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Searches over models, then trains the best on all rows.
+
+    `budget` counts evaluations on all rows, each over `folds` splits (10, fewer for more than
+    10,000 rows). `optimizer`: "hyperband", "halving", "asha", "random" or "smbo"; `sampling`:
+    "weighted" (a model's chance doubles with each hyperparameter), "volume", "uniform", or a weight
+    for each model. `metric` is a scorer of scikit-learn or its name. After `time` seconds no
+    evaluation begins; one that takes longer than `timeout`, by default a tenth of `time`, fails
+    with this reason, as does one that raises. With a `storage` the search can be stopped and goes
+    on when fitted again. `models` are names of the built-in pool; an own one is a `space` with a
+    category `model`, and `build`, which makes the estimator of a configuration, a dict. `defaults`
+    tries each model's default configuration among the first.
+
+    Attributes: best_configuration_, best_model_ (fitted), best_loss_ (in the metric's own
+    direction), leaderboard_ (a frame), history_ (for all that Hyperlens explains), search_ (which
+    model got which budget).
+    """
+
+    _task: Task
+
+    def __init__(
+        self,
+        budget: int = 99,
+        optimizer: str = "hyperband",
+        sampling: Sampling = "weighted",
+        folds: int | None = None,
+        metric: str | Callable[..., float] | None = None,
+        time: float | None = None,
+        timeout: float | None = None,
+        workers: int = 1,
+        storage: Storage = None,
+        study: str = "cash",
+        models: Sequence[str] | None = None,
+        space: GivenSpace | None = None,
+        build: Builder | None = None,
+        defaults: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.budget = budget
+        self.optimizer = optimizer
+        self.sampling = sampling
+        self.folds = folds
+        self.metric = metric
+        self.time = time
+        self.timeout = timeout
+        self.workers = workers
+        self.storage = storage
+        self.study = study
+        self.models = models
+        self.space = space
+        self.build = build
+        self.defaults = defaults
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Search and train; what cannot be learnt from is refused in one sentence."""
+        frame, target = self._checked(X, y)
+        found = Search(
+            frame,
+            target,
+            self._task,
+            self.budget,
+            self.optimizer,
+            self.sampling,
+            self.folds,
+            self.metric,
+            self.time,
+            self.timeout,
+            self.workers,
+            self.storage,
+            self.study,
+            self._seed(),
+            self.models,
+            self.space,
+            self.build,
+            self.defaults,
+        )
+        self.history_ = found.run()
+        best = best_trial(self.history_)
+        self.best_configuration_ = dict(best.values)
+        self.best_loss_ = float(best.costs[0])
+        self.best_model_ = found.refit(best)
+        self.search_ = model_search(self.history_, self.sampling)
+        self.leaderboard_ = leaderboard(self.history_)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self._fitted.predict(self._frame(X, reset=False))
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """A frame and an array of one length."""
+        frame = self._frame(X, reset=True)
+        if y is None:
+            raise TableError("requires y to be passed, but the target y is None; give the target.")
+        target = column_or_1d(y, warn=True)
+        if len(target) != len(frame):
+            raise TableError(
+                f"X has {len(frame)} rows where y has {len(target)}; give one value for each row."
+            )
+        if len(frame) < 2:
+            raise TableError("n_samples=1 is too few to learn from; give more rows.")
+        return frame, self._target(target)
+
+    def _target(self, y: Any) -> Any:
+        raise NotImplementedError
+
+    def _frame(self, X: Any, reset: bool) -> Any:
+        """A frame of any columns, or of a numeric array's."""
+        import pandas as pd
+
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if isinstance(X, pd.DataFrame):
+            if not X.shape[1] or not len(X):
+                check_array(np.empty(X.shape))  # scikit-learn's own sentence
+            return X
+        array = check_array(X, dtype=None, ensure_all_finite=False)
+        return pd.DataFrame(array)
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(LARGEST_SEED))
+
+    @property
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "best_model_")
+        return self.best_model_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _has_chances(estimator: Any) -> bool:
+    """Before fitting any model may win; after it the winner decides."""
+    return not hasattr(estimator, "best_model_") or hasattr(estimator.best_model_, "predict_proba")
+
+
+class CASHClassifier(ClassifierMixin, _CASH):  # type: ignore[misc]
+    __doc__ = _CASH.__doc__
+
+    _task: Task = "classification"
+
+    def fit(self, X: Any, y: Any) -> CASHClassifier:
+        super().fit(X, y)
+        self.classes_ = self.best_model_.classes_
+        return self
+
+    @available_if(_has_chances)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The chance of each class, in the order of `classes_`."""
+        return self._fitted.predict_proba(self._frame(X, reset=False))
+
+    def _target(self, y: Any) -> Any:
+        from pandas import isna
+
+        check_classification_targets(y)
+        if isna(y).any():
+            raise TableError("Input y contains NaN; leave out rows without a class.")
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise TableError(
+                f"The target has one class, {classes[0]!r}, so there is nothing to learn; give rows "
+                "of at least two classes."
+            )
+        return y
+
+
+class CASHRegressor(RegressorMixin, _CASH):  # type: ignore[misc]
+    __doc__ = _CASH.__doc__
+
+    _task: Task = "regression"
+
+    def _target(self, y: Any) -> Any:
+        try:
+            numbers = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError) as problem:
+            raise TableError(
+                "The target holds what is not a number; use CASHClassifier for classes."
+            ) from problem
+        assert_all_finite(numbers, input_name="y")
+        return numbers
+
+

@@ -1,0 +1,42 @@
+"""`hyperlens serve`: a page that shows a run while it goes on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hyperlens.commands.options import Cost, Direction, SpaceFile, Study
+
+
+def serve(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="Runs, or storages of runs.", show_default=False),
+    ],
+    study: Study = None,
+    space: SpaceFile = None,
+    cost: Cost = None,
+    maximize: Direction = None,
+    host: Annotated[
+        str,
+        typer.Option(help="Address to listen on; another than this machine's asks for a token."),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8450,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = False,
+) -> None:
+    """Show runs on a page in the browser, followed while they go on."""
+    from hyperlens.dashboard import serving
+    from hyperlens.dashboard.sources import Source
+
+    token = serving.new_token() if serving.reachable(host) else None
+    given = [Source(where, study, space, cost, maximize) for where in sources]
+    serving.check(given)
+    with serving.bind(host, port) as listening:
+        address = serving.address(host, listening, token)
+        typer.echo(f"Open {address} (stop with Ctrl+C)")
+        if browser:
+            typer.launch(address)
+        serving.serve(given, host, listening, token)

@@ -1,0 +1,255 @@
+"""From a question to cards: asks the records of a run and hands them to the report's cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hyperlens.dashboard.questions import Question
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.beside import beside
+from hyperlens.explain.bias import bias
+from hyperlens.explain.effects import effect
+from hyperlens.explain.fanova import Importance, importance
+from hyperlens.explain.fitting import SurrogateName, fit, leader
+from hyperlens.explain.footprint import footprint
+from hyperlens.explain.interaction import interactions
+from hyperlens.explain.overview import overview
+from hyperlens.explain.regions import Regions, regions
+from hyperlens.explain.spending import spending
+from hyperlens.explain.timeline import timeline
+from hyperlens.explain.trials import trials
+from hyperlens.history import History
+from hyperlens.reports.analysis import Progress, analyse, attempt
+from hyperlens.reports.card import SEARCH, Card
+from hyperlens.reports.cards import method_card, summary_card
+from hyperlens.reports.effect_cards import effect_card, regions_card
+from hyperlens.reports.importance_cards import heatmap_card, importance_card, interactions_card
+from hyperlens.reports.overview_cards import (
+    endings_card,
+    footprint_card,
+    parallel_card,
+    spending_card,
+    timeline_card,
+    trace_card,
+)
+from hyperlens.reports.search_cards import beside_card, bias_card, data_card
+from hyperlens.selection import select
+
+INTERVAL = 0.9
+PAIR_GRID = 15
+
+Cards = tuple[Card | None, ...]
+
+
+def answer(
+    history: History,
+    question: Question,
+    others: Mapping[str, History],
+    progress: Progress = lambda what, done: None,
+) -> tuple[Card, ...]:
+    """The cards that a question asks for, of the run at the budget that was chosen."""
+    found = ANSWERS[question.card](_at(history, question.budget), question, others, progress)
+    return tuple(card for card in found if card is not None)
+
+
+def _at(history: History, budget: float | None) -> History:
+    """The run at one budget; kept with the run, so that what is computed from it is too."""
+    if budget is None:
+        return history
+    key = ("at budget", budget)
+    if key not in history.memory:
+        history.memory[key] = select(history, budget=budget)
+    found: History = history.memory[key]
+    return found
+
+
+def _overview(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    wanted = question.objective
+    listed = trials(history, wanted)
+    spent = spending_card(attempt("models and budgets", lambda: spending(history, wanted)))
+    return (
+        trace_card(overview(history, wanted)),
+        timeline_card(attempt("timeline", lambda: timeline(history))),
+        endings_card(listed),
+        spent if spent is not None and spent.section != SEARCH else None,
+        parallel_card(listed),
+        footprint_card(
+            attempt("map of configurations", lambda: footprint(history, objective=wanted))
+        ),
+    )
+
+
+def _search(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    wanted = question.objective
+    spent = spending_card(attempt("models and budgets", lambda: spending(history, wanted)))
+    return (
+        bias_card(attempt("where the search looked", lambda: bias(history))),
+        spent if spent is not None and spent.section == SEARCH else None,
+    )
+
+
+def _data(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    return (data_card(trials(history, question.objective)),)
+
+
+def _beside(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    found = attempt("comparison of runs", lambda: beside(others, question.objective))
+    return (beside_card(found),)
+
+
+def _summary(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    made = analyse(
+        history, objective=question.objective, interval=INTERVAL, most_regions=0, progress=progress
+    )
+    return (summary_card(made), method_card(made))
+
+
+def _importance(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    progress("fitting the surrogates, importance and its intervals", 0.1)
+    chosen = _surrogate(question)
+    found = attempt(
+        "importance",
+        lambda: importance(
+            history, interval=INTERVAL, surrogate=chosen, objective=question.objective
+        ),
+    )
+    progress("interactions", 0.8)
+    together = attempt(
+        "interactions",
+        lambda: interactions(
+            history,
+            interval=INTERVAL,
+            effects=0,
+            surrogate=chosen,
+            objective=question.objective,
+        ),
+    )
+    return (importance_card(found), heatmap_card(found), interactions_card(together))
+
+
+def _effect(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    progress("fitting the surrogates", 0.1)
+    name, led = _parameter(history, question), _leader(history, question)
+    progress(f"effect of {name}", 0.8)
+    found = attempt(
+        f"effect of {name}",
+        lambda: effect(history, name, surrogate=led, objective=question.objective),
+    )
+    return (effect_card(found, "effect"),)
+
+
+def _pair(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    if question.other is None or question.other == question.parameter:
+        return ()
+    progress("fitting the surrogates", 0.1)
+    both = (_parameter(history, question), question.other)
+    led = _leader(history, question)
+    progress(f"effect of {' and '.join(both)}", 0.7)
+    found = attempt(
+        f"effect of {' and '.join(both)}",
+        lambda: effect(history, both, surrogate=led, grid=PAIR_GRID, objective=question.objective),
+    )
+    return (effect_card(found, "pair"),)
+
+
+def _regions(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    if len(history.space) < 2:
+        return ()
+    progress("fitting the surrogates", 0.1)
+    name, led = _parameter(history, question), _leader(history, question)
+    progress(f"regions of {name}", 0.5)
+    found = attempt(f"regions of {name}", lambda: _grown(history, name, led, question))
+    return (regions_card(found, "regions"),)
+
+
+def _grown(history: History, name: str, led: SurrogateName, question: Question) -> Regions:
+    """The tree after every step made by hand; each step is remembered with the run."""
+    start = ("regions", name, led, question.objective, question.splits)
+
+    def after(steps: tuple[tuple[str, int], ...]) -> Regions:
+        key = (*start, steps)
+        if key not in history.memory:
+            if not steps:
+                history.memory[key] = regions(
+                    history,
+                    name,
+                    splits=question.splits,
+                    surrogate=led,
+                    objective=question.objective,
+                )
+            else:
+                before = after(steps[:-1])
+                what, region = steps[-1]
+                known = {r.id for r in before.tree}
+                if region not in known:
+                    raise AnalysisError(
+                        f"There is no region {region} any more; choose another one."
+                    )
+                history.memory[key] = (before.split if what == "split" else before.merge)(region)
+        found: Regions = history.memory[key]
+        return found
+
+    return after(question.steps)
+
+
+def _surrogate(question: Question) -> SurrogateName | None:
+    names: dict[str | None, SurrogateName] = {"gp": "gp", "forest": "forest"}
+    return names.get(question.surrogate)
+
+
+def _leader(history: History, question: Question) -> SurrogateName:
+    """The surrogate that was asked for, else the one that cross-validates better."""
+    asked = _surrogate(question)
+    if asked is not None:
+        return asked
+    forest = fit(history, "forest", objective=question.objective)
+    try:
+        return leader(fit(history, "gp", objective=question.objective), forest).name
+    except AnalysisError:
+        return "forest"
+
+
+def _parameter(history: History, question: Question) -> str:
+    """The parameter that was asked for, else the most important one."""
+    if question.parameter is not None:
+        return question.parameter
+    found: Any = attempt(
+        "importance",
+        lambda: importance(history, order=1, interval=None, objective=question.objective),
+    )
+    if isinstance(found, Importance) and found.share[0] > 0:
+        return found.parameters[0][0]
+    return history.space.names[0]
+
+
+Answer = Callable[[History, Question, Mapping[str, History], Progress], Cards]
+ANSWERS: dict[str, Answer] = {
+    "overview": _overview,
+    "search": _search,
+    "data": _data,
+    "beside": _beside,
+    "summary": _summary,
+    "importance": _importance,
+    "effect": _effect,
+    "pair": _pair,
+    "regions": _regions,
+}

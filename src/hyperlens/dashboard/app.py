@@ -1,0 +1,177 @@
+"""The application behind the live page: a few addresses, none of which takes a path or a query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from hyperlens.dashboard.desk import Desk, Known
+from hyperlens.dashboard.guard import LOOPBACK, Guard
+from hyperlens.dashboard.jobs import Job
+from hyperlens.dashboard.questions import NotAsked
+from hyperlens.dashboard.sources import Source
+from hyperlens.dashboard.worker import work
+from hyperlens.front import asset, front_end, plotly_js
+
+MOST_BODY = 64 * 1024  # bytes of a question
+DAY = "public, max-age=86400"
+
+
+def create_app(
+    sources: Iterable[Source | str],
+    *,
+    token: str | None = None,
+    hosts: tuple[str, ...] = LOOPBACK,
+    worker: Callable[..., None] = work,
+) -> Starlette:
+    """The live page on these sources.
+
+    With a `token`, every request must carry it. `hosts` are the names the page answers to.
+    """
+    given = tuple(s if isinstance(s, Source) else Source(s) for s in sources)
+
+    @asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        app.state.desk = Desk(given, worker)
+        try:
+            yield
+        finally:
+            app.state.desk.close()
+
+    return Starlette(
+        lifespan=life,
+        routes=[
+            Route("/", _page),
+            Route(
+                "/report.css", _file("text/css", lambda: asset("report.css") + asset("live.css"))
+            ),
+            Route("/front.js", _file("text/javascript", lambda: front_end("live.js"))),
+            Route("/plotly.js", _file("text/javascript", plotly_js)),
+            Route("/api/runs", _runs),
+            Route("/api/state", _state),
+            Route("/api/ask", _ask, methods=["POST"]),
+            Route("/api/job", _job),
+            Route("/api/cancel", _cancel, methods=["POST"]),
+        ],
+        middleware=[
+            Middleware(Guard, token=token, hosts=hosts),
+            Middleware(GZipMiddleware, minimum_size=2048, compresslevel=3),
+        ],
+        exception_handlers={NotAsked: _not_asked},
+    )
+
+
+async def _page(request: Request) -> Response:
+    return Response(
+        asset("live.html"), media_type="text/html", headers={"Cache-Control": "no-cache"}
+    )
+
+
+def _file(kind: str, content: Callable[[], str]) -> Callable[[Request], Any]:
+    """A file of the front end; the same for every request, so encoded once."""
+    encoded = lru_cache(maxsize=1)(lambda: content().encode())
+
+    async def serve(request: Request) -> Response:
+        caching = (
+            DAY if kind == "text/javascript" and request.url.path == "/plotly.js" else "no-cache"
+        )
+        return Response(encoded(), media_type=kind, headers={"Cache-Control": caching})
+
+    return serve
+
+
+async def _runs(request: Request) -> Response:
+    desk = _desk(request)
+    runs = [{"id": k, "title": run.title} for k, run in enumerate(desk.runs())]
+    return JSONResponse({"ready": desk.listed, "runs": runs})
+
+
+async def _state(request: Request) -> Response:
+    known = _desk(request).state(_number(request.query_params.get("run")))
+    return JSONResponse(_public(known))
+
+
+def _public(known: Known) -> dict[str, Any]:
+    if known.seen is None:
+        return {"ready": False, "problem": known.problem}
+    return {"ready": True, "problem": known.problem, **known.seen.public()}
+
+
+async def _ask(request: Request) -> Response:
+    body = await _body(request)
+    found = _desk(request).ask(_number(body.get("run")), body)
+    return JSONResponse(_progress(found) if isinstance(found, Job) else _given(found))
+
+
+async def _job(request: Request) -> Response:
+    job = _desk(request).job(request.query_params.get("ticket", ""))
+    if job is None:
+        raise NotAsked("There is no such ticket any more; ask again.")
+    return JSONResponse(_given(job.result) if job.state == "done" else _progress(job))
+
+
+async def _cancel(request: Request) -> Response:
+    body = await _body(request)
+    _desk(request).cancel(str(body.get("ticket", "")), only_waiting=body.get("waiting") is True)
+    return JSONResponse({})
+
+
+def _given(result: dict[str, Any]) -> dict[str, Any]:
+    names = ("html", "trials", "parameter")
+    return {"state": "done", "version": result["versions"][0], **{n: result[n] for n in names}}
+
+
+def _progress(job: Job) -> dict[str, Any]:
+    return {
+        "state": job.state,
+        "ticket": job.ticket,
+        "what": job.what,
+        "part": job.done,
+        "problem": job.problem,
+    }
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """A small JSON object, sent as such, which no form of another page can do."""
+    if request.headers.get("content-type", "").split(";")[0] != "application/json":
+        raise NotAsked("Send JSON.")
+    raw = b""
+    async for part in request.stream():
+        raw += part
+        if len(raw) > MOST_BODY:
+            raise NotAsked("That is too long.")
+    try:
+        body = json.loads(raw)
+    except ValueError as problem:
+        raise NotAsked("Send JSON.") from problem
+    if not isinstance(body, dict):
+        raise NotAsked("Send a JSON object.")
+    return body
+
+
+def _number(value: Any) -> int:
+    """The number of a run, as JSON or out of an address."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 7:
+        return int(value)
+    if type(value) is int:
+        return value
+    raise NotAsked("There is no such run.")
+
+
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+async def _not_asked(request: Request, problem: Exception) -> Response:
+    return JSONResponse({"problem": str(problem)}, status_code=400)

@@ -1,0 +1,135 @@
+"""Who may talk to the page: only requests to its own names, from its own pages, with its token.
+
+A page of another site can make a browser send requests here: by an address that resolves to this
+machine (DNS rebinding), or across origins. The first is refused by the Host header, the second by Origin
+and Sec-Fetch-Site. On an address that others can reach, a token is asked for as well.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+COOKIE = "hyperlens"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Guard:
+    """Wraps the application; `hosts` are the names it answers to, None for any address in numbers."""
+
+    def __init__(
+        self, app: ASGIApp, token: str | None = None, hosts: tuple[str, ...] = LOOPBACK
+    ) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = {name.lower() for name in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refuse = self._refusal(scope)
+        if refuse is not None:
+            await refuse(scope, receive, send)
+            return
+        await self._app(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        headers = Headers(scope=scope)
+        if not self._known(_host(headers.get("host", ""))):
+            return _no(421, "This page does not answer to that name.")
+        origin = headers.get("origin")
+        if origin is not None and not _same(origin, headers.get("host", "")):
+            return _no(403, "Requests from other pages are not answered.")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return _no(403, "Requests from other pages are not answered.")
+        if self._token is None:
+            return None
+        return self._without_token(Request(scope), headers)
+
+    def _without_token(self, request: Request, headers: Headers) -> ASGIApp | None:
+        """None where the token is right; a right one in the address becomes a cookie."""
+        assert self._token is not None
+        given = request.query_params.get("token")
+        if given is not None and request.url.path == "/" and _equal(given, self._token):
+            answer = RedirectResponse("/", status_code=303, headers=HEADERS)
+            answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
+            return answer
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        if _equal(_cookie(headers), self._token) or _equal(bearer, self._token):
+            return None
+        return _no(401, "A token is needed: open the address that hyperlens serve printed.")
+
+    def _known(self, host: str) -> bool:
+        return host in self._hosts or ("*" in self._hosts and _is_address(host))
+
+
+def _host(value: str) -> str:
+    """The name in a Host header, without its port."""
+    try:
+        return (urlsplit(f"//{value}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _same(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _cookie(headers: Headers) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _equal(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+
+
+def _no(status: int, sentence: str) -> ASGIApp:
+    return PlainTextResponse(f"{sentence}\n", status_code=status, headers=HEADERS)
+
+
+def _with_headers(send: Send) -> Callable[[Message], object]:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return sending

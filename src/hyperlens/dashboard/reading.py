@@ -1,0 +1,120 @@
+"""Reading runs in a worker: again only when something changed, and a digest of what was read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperlens.dashboard.sources import Run, Seen, Source
+from hyperlens.history import History
+
+MOST_KEPT = 4  # runs kept in memory, each with what was computed from it
+MOST_FILES = 2000  # of a folder, looked at for a change
+MOST_EXPLAINED = 5000  # recorded proposals that can be chosen
+
+
+@dataclass(frozen=True)
+class Read:
+    """A run as it was at some moment."""
+
+    mark: Any
+    history: History
+    seen: Seen
+
+
+class Reader:
+    """Runs by their place in the catalogue; the ones used last are kept."""
+
+    def __init__(self, sources: tuple[Source, ...]) -> None:
+        self.sources = sources
+        self._kept: OrderedDict[tuple[int, str | None], Read] = OrderedDict()
+
+    def runs(self) -> list[Run]:
+        """Every run of every source; a storage is listed study by study."""
+        from hyperlens.importers.studies import studies
+
+        found = []
+        for k, source in enumerate(self.sources):
+            names = (source.study,) if source.study else studies(source.where)
+            label = Path(source.where.split("://")[-1].split("@")[-1]).name or source.where
+            if len(names) > 1 or (names and source.study is None and len(self.sources) > 1):
+                found += [Run(k, name, f"{name} ({label})") for name in names]
+            else:
+                found.append(Run(k, names[0] if names else None, label))
+        return found
+
+    def read(self, run: Run) -> Read:
+        """The run as it is now."""
+        from hyperlens import importers
+
+        key, source = (run.source, run.study), self.sources[run.source]
+        mark = _mark(source.where)
+        kept = self._kept.get(key)
+        if kept is None or mark is None or kept.mark != mark:
+            begun = time.perf_counter()
+            history = importers.read(
+                source.where, run.study, source.space, source.objective, source.maximize
+            )
+            version = digest(history)
+            if kept is None or kept.seen.version != version:
+                kept = Read(mark, history, _seen(history, version, time.perf_counter() - begun))
+            else:
+                kept = Read(mark, kept.history, kept.seen)  # with what was computed from it
+            self._kept[key] = kept
+        self._kept.move_to_end(key)
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return kept
+
+
+def digest(history: History) -> str:
+    """A text that is the same only for the same trials, space and objectives."""
+    made = hashlib.blake2b(digest_size=16)
+    head = [history.source, history.notes, history.objectives, history.space.parameters]
+    made.update(repr([*head, sorted(history.space.clauses.items())]).encode("utf-8", "replace"))
+    for t in history.trials:
+        row = [t.number, dict(t.values), t.costs, t.state, t.budget, t.seed, t.instance]
+        row += [t.started, t.ended, t.proposer, t.reason, t.proposal]
+        made.update(json.dumps(row, default=str).encode("utf-8", "replace"))
+    return made.hexdigest()
+
+
+def _seen(history: History, version: str, took: float) -> Seen:
+    budgets = sorted({t.budget for t in history.trials if t.budget is not None})
+    recorded = [t.number for t in history.trials if t.proposal is not None]
+    return Seen(
+        version=version,
+        title=history.source,
+        trials=len(history.trials),
+        analysed=sum(t.state in history.analysed for t in history.trials),
+        parameters=history.space.names,
+        objectives=tuple(o.name for o in history.objectives),
+        budgets=tuple(budgets) if len(budgets) > 1 else (),
+        explained=tuple(recorded[-MOST_EXPLAINED:]),
+        took=took,
+    )
+
+
+def _mark(where: str) -> Any:
+    """What changes when the files of a run do; None where only reading tells."""
+    if "://" in where and not where.startswith("sqlite:///"):
+        return None
+    path = Path(where.removeprefix("sqlite:///")).expanduser()
+    if path.is_dir():
+        names = sorted(p for p in path.rglob("*") if p.is_file())[:MOST_FILES]
+    else:
+        names = [path, *(Path(f"{path}{end}") for end in ("-wal", "-journal"))]
+    found = []
+    for name in names:
+        try:
+            at = os.stat(name)
+        except OSError:
+            continue
+        found.append((str(name), at.st_mtime_ns, at.st_size))
+    return tuple(found)

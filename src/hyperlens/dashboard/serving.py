@@ -1,0 +1,94 @@
+"""Listening: on this machine alone, or with a token where others can reach it."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+from hyperlens.dashboard.sources import Source
+from hyperlens.errors import SourceError
+
+MISSING = (
+    "The live page needs the extra 'dashboard'; install it with 'pip install hyperlens[dashboard]'."
+)
+
+
+def check(sources: Iterable[Source]) -> None:
+    """Refuse what cannot be served, before a browser is opened on it."""
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise SourceError(MISSING)
+    for source in sources:
+        if "://" not in source.where and not Path(source.where).expanduser().exists():
+            raise SourceError(f"There is no file '{source.where}'; check the path.")
+
+
+def reachable(host: str) -> bool:
+    """Can others than this machine connect to it?"""
+    if host == "localhost":
+        return False
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return True
+
+
+def names(host: str) -> tuple[str, ...]:
+    """The names a page on this address answers to."""
+    known = ["127.0.0.1", "localhost", "::1"]
+    if reachable(host):
+        known += [host, socket.gethostname(), socket.getfqdn()]
+        if host in ("0.0.0.0", "::"):
+            known.append("*")  # any address in numbers
+    return tuple(known)
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(256)
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+        raise SourceError(
+            f"The page cannot listen on {host}, port {port} ({reason}); choose another --port."
+        ) from problem
+    return listening
+
+
+def address(host: str, listening: socket.socket, token: str | None) -> str:
+    """What to open in a browser."""
+    port = listening.getsockname()[1]
+    shown = "127.0.0.1" if host == "0.0.0.0" else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+
+
+def serve(
+    sources: Iterable[object], host: str, listening: socket.socket, token: str | None
+) -> None:
+    """Answer requests until interrupted."""
+    try:
+        import uvicorn
+
+        from hyperlens.dashboard.app import create_app
+    except ModuleNotFoundError as problem:
+        raise SourceError(MISSING) from problem
+    app = create_app(sources, token=token, hosts=names(host))  # type: ignore[arg-type]
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[listening])

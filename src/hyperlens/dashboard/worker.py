@@ -1,0 +1,87 @@
+"""A process that reads runs and answers questions, one at a time, and says how far it is.
+
+The page's own process computes nothing and loads no numerical library, so it answers at once
+whatever happens here; to cancel is to end this process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from hyperlens.dashboard.sources import Run, Source
+
+Progress = Callable[[str, float], None]
+
+
+def work(connection: Connection, sources: tuple[Source, ...]) -> None:
+    """Serve until the other end is closed: tasks come in, progress and results go out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the page ends its workers itself
+    from hyperlens.dashboard.reading import Reader
+
+    reader = Reader(sources)
+    while True:
+        try:
+            task, content = connection.recv()
+        except EOFError:
+            return
+        try:
+            result = TASKS[task](
+                reader, content, lambda what, done: connection.send(("step", what, done))
+            )
+        except Exception as problem:
+            connection.send(("failed", _sentence(problem), None))
+        else:
+            connection.send(("done", result, None))
+
+
+def _sentence(problem: Exception) -> str:
+    from hyperlens.errors import HyperlensError
+
+    if isinstance(problem, HyperlensError):
+        return str(problem)
+    if os.environ.get("HYPERLENS_DEBUG"):
+        traceback.print_exc()
+    return (
+        f"Something went wrong inside hyperlens ({type(problem).__name__}); start the page with "
+        "HYPERLENS_DEBUG=1 to see where, and please report it."
+    )
+
+
+def _list(reader: Any, content: Any, progress: Progress) -> list[Run]:
+    found: list[Run] = reader.runs()
+    return found
+
+
+def _look(reader: Any, run: Run, progress: Progress) -> Any:
+    return reader.read(run).seen
+
+
+def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
+    """Cards as HTML, and of what they were made."""
+    from hyperlens.dashboard.answers import answer
+    from hyperlens.reports.fragments import card_html
+
+    run, question, others = content
+    progress("reading", 0.0)
+    read = reader.read(run)
+    beside = {other.title: reader.read(other) for other in others}
+    cards = answer(read.history, question, {k: r.history for k, r in beside.items()}, progress)
+    return {
+        "versions": (read.seen.version, *(r.seen.version for r in beside.values())),
+        "trials": read.seen.trials,
+        "html": "\n".join(card_html(card, live=True) for card in cards),
+        "parameter": next((c.tree.parameter for c in cards if c.tree is not None), None)
+        or (cards[0].title if question.card == "effect" and cards else None),
+    }
+
+
+TASKS: dict[str, Callable[[Any, Any, Progress], Any]] = {
+    "list": _list,
+    "look": _look,
+    "answer": _answer,
+}
