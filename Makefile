@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types tests clean
+.PHONY: demo test lint types tests browser clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -21,8 +21,14 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-tests: $(VENV)/installed-dev
+tests: $(VENV)/installed-dev browser
 	$(BIN)/pytest -n 2
+
+browser: # the pages are tested in a real one; without it those tests are skipped
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing chromium for the browser tests" && \
+		apt-get install --yes --quiet --quiet --no-install-recommends chromium >/dev/null; } || \
+		echo "There is no chromium and it cannot be installed here: the browser tests will be skipped"
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -16,6 +16,7 @@ import numpy as np
 
 import hyperlens as hl
 from benchmarks.machine import description
+from hyperlens.configspace import Clauses
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "importers.md"
 TRIALS, PARAMETERS = 100_000, 20
@@ -34,7 +35,7 @@ print(time.perf_counter() - start, peak_memory_mib(), record.trials, len(record.
 def run() -> hl.History:
     """Floats, logs, whole numbers, choices, and one in four parameters conditional."""
     parameters = [hl.Parameter("model", "categorical", choices=("a", "b", "c"))]
-    conditions = {}
+    conditions: dict[str, Clauses] = {}
     for j in range(1, PARAMETERS):
         name = f"x{j}"
         if j % 4 == 0:

@@ -22,7 +22,7 @@ MAY_USE = {
     "space": {"configspace", "cube", "errors", "parameter"},
     "databases": {"errors"},
     "surrogates": {"cube"},
-    "record": {"plots"},  # the one door upwards: record.plot()
+    "record": {"plots", "errors"},  # the one door upwards: record.plot()
     "history": {"space", "cube", "errors", "selection"},  # its one door upwards: History.select
     "where": {"errors"},
     "objectives": {"cube"},
@@ -70,8 +70,10 @@ MAY_USE = {
         "errors",
     },
     "optuna": {"optimize", "importers", "space", "parameter", "errors"},  # hl.optuna, the sampler
-    "plots": {"explain", "comparison", "optimize", "cash", "record"},
+    "plots": {"errors", "explain", "comparison", "optimize", "cash", "record"},
+    "front": set(),  # style and scripts of the report and of the live page
     "reports": {
+        "front",
         "explain",
         "comparison",
         "plots",
@@ -90,7 +92,17 @@ MAY_USE = {
         "record",
         "surrogates",
     },
+    "dashboard": {
+        "front",
+        "reports",
+        "importers",
+        "selection",
+        "explain",
+        "history",
+        "errors",
+    },
     "commands": {
+        "dashboard",
         "sources",
         "surrogates",
         "terminal",

@@ -210,6 +210,14 @@ def test_huge_and_strange_numbers_are_not_set() -> None:
     assert conclude(tiny, [True] * 29)[0]["x"].kind == "ordinal"
 
 
+def test_what_only_failed_trials_set_is_left_out() -> None:
+    rows: list[dict[str, Any]] = [{"x": 1.0}, {"x": 2.0}, {"x": 3.0, "y": 1.0}, {"x": 1, "y": 2}]
+    space, notes = conclude(rows, [True, True, False, False])
+    assert space.names == ("x",)
+    assert "'y' was set in trials that did not finish only" in notes[0]
+    assert all("y" not in row for row in rows)
+
+
 scalars = st.one_of(
     st.none(),
     st.booleans(),
@@ -224,13 +232,15 @@ tables = st.lists(
 )
 
 
-@given(tables)
-def test_any_values_give_a_space_that_holds_them(rows: list[dict[str, Any]]) -> None:
+@given(tables, st.lists(st.booleans(), min_size=12, max_size=12))
+def test_any_values_give_a_space_that_holds_them(
+    rows: list[dict[str, Any]], finished: list[bool]
+) -> None:
     try:
-        space, _ = conclude(rows, [True] * len(rows))
+        space, _ = conclude(rows, finished[: len(rows)])
     except HyperlensError:
         return
-    vectors = space.encode(rows)
+    vectors = space.encode([row for row, done in zip(rows, finished, strict=False) if done])
     assert len(space.misfits(vectors)) == 0
     assert ((vectors >= 0) & (vectors <= 1) | np.isnan(vectors)).all()
     assert json.dumps(space.inferred)

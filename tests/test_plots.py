@@ -275,38 +275,29 @@ def test_regions_show_every_leaf_and_the_whole_space() -> None:
     assert list(whole.y) == [0.0, 1.0, 2.0]
     assert list(named(figure, "opt is sgd").y) == [10.0, 11.0, 12.0]
     assert list(named(figure, "opt is adam (holds the best)").y) == [20.0, 21.0, 22.0]
-    bands = {
-        (t.name, t.meta["region"] if t.meta else 0): list(t.y)
-        for t in figure.data
-        if t.name in ("low", "high")
-    }
-    for leaf in record.tree:
-        assert bands["low", leaf.id] == leaf.low.tolist()
-        assert bands["high", leaf.id] == leaf.high.tolist()
+    bands = {(t.name, t.legendgroup): list(t.y) for t in figure.data if t.name in ("low", "high")}
+    for shown in (record.tree[0], record.tree[2]):  # the whole space, and the highlighted leaf
+        assert bands.pop(("low", str(shown.id))) == shown.low.tolist()
+        assert bands.pop(("high", str(shown.id))) == shown.high.tolist()
+    assert not bands
     star = named(figure, "best trial")
     assert (star.x[0], star.y[0]) == (0.1, 21.0)  # on the curve of the leaf that holds it
     assert figure.layout.xaxis.type == "log"
     assert draw(tree(log=False)).layout.xaxis.type == "linear"
 
 
-def test_the_incumbents_region_is_highlighted_and_others_can_be() -> None:
-    traces = [t for t in draw(tree()).data if t.meta]
-    assert {t.meta["region"] for t in traces} == {1, 2}
-    for trace in traces:
-        now, other = ("on", "off") if trace.meta["region"] == 2 else ("off", "on")
-        shown = trace.to_plotly_json()
-        assert trace.meta[now].items() <= shown.items()  # drawn as its meta says
-        assert trace.meta[now] != trace.meta[other]
-    lines = {t.meta["region"]: t.line.width for t in traces if t.name not in ("low", "high")}
-    assert lines[2] > lines[1]
-    assert {t.meta["region"] for t in traces if t.visible is False} == {1}
+def test_the_incumbents_region_is_highlighted() -> None:
+    figure = draw(tree())
+    best, other = named(figure, "opt is adam (holds the best)"), named(figure, "opt is sgd")
+    assert best.line.width > other.line.width
+    assert {t.legendgroup for t in figure.data if t.fill == "tonexty"} == {"0", "2"}
 
 
 def test_without_an_incumbent_the_surest_region_is_highlighted() -> None:
     leaves = (region(1, 0, "a", 0.1), region(2, 0, "b", 0.3))
     record = tree(incumbent=None, tree=(tree().tree[0], *leaves))
     figure = draw(record)
-    assert {t.meta["region"] for t in figure.data if t.meta and t.visible is False} == {2}
+    assert {t.legendgroup for t in figure.data if t.fill == "tonexty"} == {"0", "1"}
     assert "best trial" not in [t.name for t in figure.data]
 
 
@@ -331,11 +322,13 @@ def test_regions_of_a_category_are_points_beside_each_other() -> None:
 
 def test_regions_that_do_not_fit_are_counted_and_the_best_one_stays() -> None:
     figure = draw(wide_tree(11))
-    shown = {t.meta["region"] for t in figure.data if t.meta}
-    assert shown == {1, 2, 3, 4, 5, 6, 7, 11}
+    lines = [t for t in figure.data if t.name not in ("low", "high", "best trial")]
+    shown = {t.legendgroup for t in lines}
+    assert shown == {str(k) for k in (0, 1, 2, 3, 4, 5, 6, 7, 11)}
     assert "3 smaller regions" in figure.layout.xaxis.title.text
-    looks = [(t.line.color, t.line.dash) for t in figure.data if t.meta and t.showlegend is None]
-    assert len(set(looks)) == 8  # each can be told from the others
+    assert (
+        len({(t.line.color, t.line.dash) for t in lines}) == 9
+    )  # each can be told from the others
     assert "smaller" not in draw(wide_tree(8)).layout.xaxis.title.text
 
 

@@ -132,8 +132,12 @@ def test_tune_and_many_workers_on_postgresql(server: Callable[[str], str], tmp_p
         address,
         *options,
     ]
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    both = [subprocess.Popen(command, cwd=tmp_path, text=True, **pipes) for _ in range(2)]
+    both = [
+        subprocess.Popen(
+            command, cwd=tmp_path, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
     told = [process.communicate()[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], told
     history = hl.read(address, study="train:loss")

@@ -16,7 +16,7 @@ from ConfigSpace import Categorical, ConfigurationSpace, Float
 import hyperlens as hl
 from hyperlens import cli
 from hyperlens.reports import page
-from hyperlens.reports.analysis import Unavailable, analyse
+from hyperlens.reports.analysis import REGION_SPLITS, Unavailable, analyse
 
 EVIL = "<script>\x1b[31m"
 ESC = "\x1b["
@@ -212,7 +212,7 @@ def test_analysis_holds_what_the_functions_say(history: hl.History) -> None:
     assert first.surrogate == lead.surrogate == made.interactions.surrogate == "gp"
     shown = [r.parameter for r in made.regions if isinstance(r, hl.Regions)]
     assert shown == [e.parameters[0] for e in made.effects if isinstance(e, hl.Effect)][:3]
-    assert max(r.level for r in first.tree) == 2
+    assert len(first.tree) == 1 + 2 * REGION_SPLITS
     for effect, parts in zip(made.effects, made.regions, strict=True):
         assert isinstance(effect, hl.Effect)
         assert isinstance(parts, hl.Regions)

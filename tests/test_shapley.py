@@ -310,7 +310,7 @@ def test_the_same_seed_draws_the_same_orders() -> None:
     _, game = exact_and_game()
     for method in ("paired", "sampled"):
         first, again, other = (
-            attribute(game, method, samples=32, seed=seed).parts[1].contribution  # type: ignore[arg-type]
+            attribute(game, method, samples=32, seed=seed).parts[1].contribution
             for seed in (4, 4, 5)
         )
         assert first.tobytes() == again.tobytes()
@@ -336,7 +336,7 @@ def test_one_player_and_none() -> None:
     model = random_gp(cube, 5, 1)
     game = Game(model, cube, np.array([0.3]), sobol(8, 1, 0), both)
     for method in ("exact", "paired", "sampled"):
-        part = attribute(game, method).parts[1]  # type: ignore[arg-type]
+        part = attribute(game, method).parts[1]
         if method != "sampled":
             assert part.contribution[0] == pytest.approx(part.payout, abs=1e-12)
     none = replace(game, vector=np.array([np.nan]))

@@ -49,7 +49,9 @@ def mixed() -> Space:
 
 
 def cost(values: Any) -> float:
-    return (math.log10(values["lr"]) + 3) ** 2 + values.get("momentum", 0.5) + values["epochs"]
+    return float(
+        (math.log10(values["lr"]) + 3) ** 2 + values.get("momentum", 0.5) + values["epochs"]
+    )
 
 
 def storages(folder: Path) -> list[str]:
@@ -183,7 +185,12 @@ def test_choices_that_optuna_cannot_keep_are_kept_by_their_text(tmp_path: Path) 
     assert distributions(space)["layers"] == CategoricalDistribution(("(64,)", "(64, 32)"))
     storage = f"sqlite:///{tmp_path / 'run.db'}"
     seen: list[Any] = []
-    hl.minimize(lambda c: seen.append(c["layers"]) or 1.0, space, "random", 4, storage=storage)
+
+    def objective(values: Any) -> float:
+        seen.append(values["layers"])
+        return 1.0
+
+    hl.minimize(objective, space, "random", 4, storage=storage)
     assert {type(layers) for layers in seen} == {tuple}
     assert len(hl.read(storage).trials) == 4
 
@@ -270,7 +277,7 @@ def test_on_another_host_a_lease_is_abandoned_when_it_stops_moving(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(leases.time, "monotonic", lambda: now)
+    monkeypatch.setattr("hyperlens.optimize.leases.time.monotonic", lambda: now)
     watch = leases.Watch()
     lease = {**leases.lease(1), "host": f"not {socket.gethostname()}"}
     assert not watch.abandoned(0, lease)

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from hyperlens.comparison.compare import Comparison, compare
     from hyperlens.errors import AnalysisError, HyperlensError, SourceError, SpaceError
     from hyperlens.explain.ablation import Ablation, ablation
+    from hyperlens.explain.beside import Beside, beside
     from hyperlens.explain.bias import Bias, bias
     from hyperlens.explain.effects import Effect, effect
     from hyperlens.explain.fanova import Importance, importance
     from hyperlens.explain.fidelity import all_budgets
     from hyperlens.explain.fitting import Fitted, fit
+    from hyperlens.explain.footprint import Footprint, footprint
     from hyperlens.explain.interaction import Interactions, interactions
     from hyperlens.explain.local import LocalImportance, local_importance
     from hyperlens.explain.overview import Overview, overview
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     from hyperlens.explain.regions import Region, Regions, regions
     from hyperlens.explain.reliability import Reliability, reliability
     from hyperlens.explain.sample_size import SampleSize, check_sample_size
+    from hyperlens.explain.spending import Spending, spending
     from hyperlens.explain.subspace import Subspace
+    from hyperlens.explain.timeline import Timeline, timeline
+    from hyperlens.explain.trials import Trials, trials
     from hyperlens.explain.validation import Validation
     from hyperlens.history import History, Objective, State, Trial
     from hyperlens.importers import read
@@ -46,9 +51,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [  # noqa: RUF022  # plain order: SMBO too
+__all__ = [  # noqa: RUF022  # as sorted() has it
     "Ablation",
     "AnalysisError",
+    "Beside",
     "Bias",
     "CASHClassifier",
     "CASHRegressor",
@@ -56,6 +62,7 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "Effect",
     "FailureProbability",
     "Fitted",
+    "Footprint",
     "History",
     "HyperlensError",
     "Importance",
@@ -76,13 +83,17 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "SourceError",
     "Space",
     "SpaceError",
+    "Spending",
     "State",
     "Subspace",
+    "Timeline",
     "Trial",
+    "Trials",
     "Validation",
     "Why",
     "ablation",
     "all_budgets",
+    "beside",
     "bias",
     "check_sample_size",
     "compare",
@@ -90,6 +101,7 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "effect",
     "failure_probability",
     "fit",
+    "footprint",
     "importance",
     "interactions",
     "local_importance",
@@ -104,6 +116,9 @@ __all__ = [  # noqa: RUF022  # plain order: SMBO too
     "reliability",
     "report",
     "schedule",
+    "spending",
+    "timeline",
+    "trials",
     "validate",
     "why",
 ]
@@ -114,11 +129,13 @@ _HOME = {
     "comparison.compare": ("Comparison", "compare"),
     "errors": ("AnalysisError", "HyperlensError", "SourceError", "SpaceError"),
     "explain.ablation": ("Ablation", "ablation"),
+    "explain.beside": ("Beside", "beside"),
     "explain.bias": ("Bias", "bias"),
     "explain.effects": ("Effect", "effect"),
     "explain.fanova": ("Importance", "importance"),
     "explain.fidelity": ("all_budgets",),
     "explain.fitting": ("Fitted", "fit"),
+    "explain.footprint": ("Footprint", "footprint"),
     "explain.interaction": ("Interactions", "interactions"),
     "explain.local": ("LocalImportance", "local_importance"),
     "explain.overview": ("Overview", "overview"),
@@ -127,7 +144,10 @@ _HOME = {
     "explain.regions": ("Region", "Regions", "regions"),
     "explain.reliability": ("Reliability", "reliability"),
     "explain.sample_size": ("SampleSize", "check_sample_size"),
+    "explain.spending": ("Spending", "spending"),
     "explain.subspace": ("Subspace",),
+    "explain.timeline": ("Timeline", "timeline"),
+    "explain.trials": ("Trials", "trials"),
     "explain.validation": ("Validation",),
     "history": ("History", "Objective", "State", "Trial"),
     "importers": ("read",),

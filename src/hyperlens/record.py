@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import math
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hyperlens.errors import AnalysisError
+
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
 
+NOTEBOOK_ROWS = 20
 CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
 
 
@@ -50,11 +54,45 @@ class Record:
         text: str = frame.to_csv(index=False)
         return text
 
-    def plot(self) -> Figure:
-        """The record as a Plotly figure."""
+    def plot(self, backend: Literal["plotly", "matplotlib"] = "plotly") -> Any:
+        """The record as a Plotly figure, or as a Matplotlib figure that needs no browser."""
         from hyperlens.plots import draw  # drawing lies above computing; this is its one door
 
-        return draw(self)
+        if backend not in ("plotly", "matplotlib"):
+            raise AnalysisError(
+                f"There is no backend '{backend}'; choose 'plotly' or 'matplotlib'."
+            )
+        if backend == "plotly":
+            return draw(self)
+        from hyperlens.plots.still import still
+
+        return still(draw(self))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it in HTML: the verdict, the first rows of its frame, its notes."""
+        quality, notes = getattr(self, "quality", None), getattr(self, "notes", ())
+        said = [getattr(self, "sentence", ""), getattr(quality, "sentence", ""), *notes]
+        parts = [f"<p>{html.escape(text)}</p>" for text in said if text]
+        try:
+            frame = self.frame
+        except NotImplementedError:
+            return f"<b>{html.escape(type(self).__name__)}</b>" + "".join(parts)
+        left = len(frame) - NOTEBOOK_ROWS
+        table = frame.head(NOTEBOOK_ROWS).to_html(index=False, border=0, float_format=_digits)
+        parts.append(table + (f"<p>… and {left} more rows</p>" if left > 0 else ""))
+        return f"<b>{html.escape(type(self).__name__)}</b>" + "".join(parts)
+
+    def _ipython_display_(self) -> None:
+        """A notebook shows the Plotly figure in its own way, and the rest below it."""
+        from IPython.display import HTML, display
+
+        with suppress(TypeError):  # some records have no figure
+            display(self.plot())
+        display(HTML(self._repr_html_()))
+
+
+def _digits(x: float) -> str:
+    return f"{x:.4g}"
 
 
 def written_out(value: Any) -> Any:

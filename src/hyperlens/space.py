@@ -168,9 +168,12 @@ class Space:
         """Values to vectors, shape (n, d). A parameter that is absent is inactive."""
         vectors = np.full((len(configurations), len(self)), np.nan)
         for j, parameter in enumerate(self.parameters):
-            present = [i for i, c in enumerate(configurations) if parameter.name in c]
-            if present:
-                values = [configurations[i][parameter.name] for i in present]
+            name = parameter.name
+            values = [c[name] for c in configurations if name in c]
+            if len(values) == len(configurations):
+                vectors[:, j] = parameter.encode(values)
+            elif values:
+                present = np.array([name in c for c in configurations])
                 vectors[present, j] = parameter.encode(values)
         return vectors
 

@@ -51,6 +51,7 @@ class ModelCard(Record):
     spread: float
     folds: FloatArray
     guess: float
+    trainings: int
     search: Mapping[str, Any]
     story: tuple[str, ...]
     leaders: tuple[Mapping[str, Any], ...]
@@ -92,6 +93,7 @@ def model_card(search: Search, table: Table, record: ModelSearch, best: Trial) -
         spread=float(folds.std(ddof=1)) if len(folds) > 1 else float("nan"),
         folds=folds,
         guess=guess,
+        trainings=search.trainings,
         search={
             "optimizer": search.optimizer,
             "sampling": record.sampling,
@@ -101,7 +103,6 @@ def model_card(search: Search, table: Table, record: ModelSearch, best: Trial) -
             "configurations": int(record.reached[:, 0].sum()),
             "spent": float(record.spent.sum()),
             "failed": int(record.failed.sum()),
-            "seconds": float(record.seconds.sum()),
             "study": search.name,
         },
         story=sentences(record),

@@ -1,9 +1,9 @@
 """What each column of a table is, as a step of a pipeline: new tables are read as the first one.
 
-    number     a number; cells that are none count as missing
-    category   a text
-    date       days since 1970, month and day of the week
-    left out   says nothing (constant, empty), or names the row instead of describing it
+number     a number; cells that are none count as missing
+category   a text
+date       days since 1970, month and day of the week
+left out   says nothing (constant, empty), or names the row instead of describing it
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
                 moment = as_dates(cells, column.format)
                 found[column.name] = (moment - pd.Timestamp(0)) / pd.Timedelta(days=1)
                 found[f"{column.name}: month"] = moment.dt.month.astype(float)
-                found[f"{column.name}: weekday"] = moment.dt.weekday.astype(float)
+                found[f"{column.name}: weekday"] = moment.dt.day_of_week.astype(float)
         return pd.DataFrame(found, index=X.index)
 
     def _judged(self, name: str, cells: pd.Series) -> Column:

@@ -160,7 +160,7 @@ def _asked(cells: pd.Series, name: str, task: Task | None) -> tuple[Task, Any, s
 
 
 def _check_target(y: Any, name: str, task: Task) -> None:
-    values = np.unique(y) if len(y) else []
+    values: Any = np.unique(y) if len(y) else []
     if len(values) < 2:
         only = f" '{values[0]}'" if len(values) else ""
         kind = "one class" if task == "classification" else "one value"

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from hyperlens.cash.columns import TableError
 from hyperlens.cash.models import Task
 from hyperlens.cash.pool import build
 from hyperlens.cube import IntArray
@@ -98,13 +99,13 @@ class Evaluation:
             values, counts = np.unique(self.y, return_counts=True)
             rare = [v for v, c in zip(values, counts, strict=True) if c < 2]
             if rare:
-                raise SourceError(
+                raise TableError(
                     f"The class '{rare[0]}' has one row, which cannot be both trained on and measured; "
                     "remove it or merge it with another class."
                 )
             held = int(np.ceil(HELD_OUT * len(self.y)))
             if min(held, len(self.y) - held) < len(values):
-                raise SourceError(
+                raise TableError(
                     f"{len(self.y)} rows are too few for {len(values)} classes, of which each part of "
                     "a split needs one row; add rows or merge classes."
                 )

@@ -16,7 +16,9 @@ SPECIAL = "\\`*_{}[]<>#|~!&"
 def markdown(card: ModelCard) -> str:
     """The card as one page."""
     better = "larger is better" if card.maximize else "smaller is better"
-    spread = "" if math.isnan(card.spread) else f" ± {card.spread:.2g} over {len(card.folds)} splits"
+    spread = (
+        "" if math.isnan(card.spread) else f" ± {card.spread:.2g} over {len(card.folds)} splits"
+    )
     parts = [
         f"# {safe(card.target)} by {safe(card.model)}",
         f"A model for {card.task} that predicts `{_code(card.target)}`, found by a search over "
@@ -25,6 +27,7 @@ def markdown(card: ModelCard) -> str:
         f"Validation {safe(card.metric)}: **{card.mean:.4g}**{spread} ({better}). "
         f"A guess without looking at the columns has {card.guess:.4g}.",
         _bullets(f"split {k + 1}: {loss:.5g}" for k, loss in enumerate(card.folds)),
+        _averaged(card),
         "## How to use it",
         "The model is a scikit-learn pipeline. It takes a table as it is read from a file, with the "
         "columns below, and needs the package `hyperlens` and the versions at the end.",
@@ -83,6 +86,15 @@ def _example(card: ModelCard) -> str:
         f'model = joblib.load("{MODEL}")\n'
         'rows = pd.read_csv("new.csv")  # the columns above; the target is not needed\n'
         f"print(model.predict(rows)){proba}\n```"
+    )
+
+
+def _averaged(card: ModelCard) -> str:
+    if card.trainings == 1:
+        return "The model was trained once, on all rows."
+    return (
+        f"The model is the mean of {card.trainings} trainings of this configuration, each without "
+        "another part of the rows; the losses above are those of single trainings."
     )
 
 

@@ -6,16 +6,15 @@ no small sample can rule them out, and take at most half of what a bracket begin
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from hyperlens.cube import FloatArray
 from hyperlens.errors import SpaceError, listed
-from hyperlens.optimize import SMBO, Optimizer, Proposal
+from hyperlens.optimize import SMBO, Optimizer
 from hyperlens.optimize.halving import Asynchronous, Entry, Halving, Hyperband
+from hyperlens.optimize.ledger import same
 from hyperlens.optimize.model_sampling import ROOT, ModelSampler, Sampling, model_weights
 from hyperlens.space import Space
 
@@ -23,6 +22,7 @@ Method = Literal["hyperband", "halving", "asha", "random", "smbo"]
 METHODS: tuple[str, ...] = get_args(Method)
 
 DESIGN = 1 / 3  # of smbo's budget comes before its first surrogate
+REDRAWS = 20  # rounds of drawing configurations again that were drawn already
 
 
 def method(
@@ -32,24 +32,22 @@ def method(
     sampling: Sampling = "weighted",
     seed: int = 0,
     defaults: bool = True,
-) -> tuple[Optimizer, int]:
-    """An optimiser by its name, and how many evaluations it makes at most."""
+) -> Optimizer:
+    """An optimiser by its name; `budget` counts evaluations at full resource."""
     if name not in METHODS:
         raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(METHODS)}.")
     if budget < 1:
         raise SpaceError(f"A budget of {budget} full evaluations is none; choose at least 1.")
     first = default_vectors(space, sampling) if defaults else np.empty((0, len(space)))
     if name == "smbo":
-        return _smbo(space, budget, sampling, seed, first), budget
+        return _smbo(space, budget, sampling, seed, first)
     if name == "asha":
-        search = AsynchronousFrom(first, space, budget=budget, sampling=sampling, seed=seed)
-        return search, int(budget * search.full / search.resources[0])
-    kind, brackets = (Hyperband, None) if name == "hyperband" else (Halving, None)
-    if name == "random":  # halving with one rung
-        kind, brackets = RandomModels, 1
+        return AsynchronousFrom(first, space, budget=budget, sampling=sampling, seed=seed)
+    kind = {"hyperband": Hyperband, "halving": Halving, "random": RandomModels}[name]
+    brackets = 1 if name == "random" else None
     found = kind(space, budget=budget, brackets=brackets, sampling=sampling, seed=seed)
     _begin_with(found, first)
-    return found, found.evaluations
+    return found
 
 
 def default_vectors(space: Space, sampling: Sampling = "weighted", root: str = ROOT) -> FloatArray:
@@ -81,35 +79,47 @@ class AsynchronousFrom(Asynchronous):
     def _fresh(self) -> tuple[int, FloatArray, int]:
         if self._drawn < len(self.first):
             return 0, self.first[self._drawn], self._drawn
-        return super()._fresh()
-
-
-class Until:
-    """An optimiser that proposes nothing more after a while; what runs by then is finished."""
-
-    def __init__(self, optimizer: Optimizer, seconds: float) -> None:
-        self.optimizer, self.name = optimizer, optimizer.name
-        self.end = time.monotonic() + seconds
-
-    def ask(self) -> Proposal | None:
-        return None if time.monotonic() >= self.end else self.optimizer.ask()
-
-    def expect(self, configuration: Mapping[str, Any], resource: float | None = None) -> None:
-        self.optimizer.expect(configuration, resource)
-
-    def tell(
-        self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
-    ) -> None:
-        self.optimizer.tell(configuration, cost, resource)
+        known = np.array([entry.vector for entry in self._rungs[0]])
+        found: FloatArray = super()._fresh()[1]
+        for attempt in range(REDRAWS):
+            if not len(known) or not same(known, found).any():
+                break
+            drawn = self._sample(1, np.random.default_rng([self.seed, 6, self._drawn, attempt]))
+            found = self.space.encode(self.space.decode(drawn))[0]
+        return 0, found, self._drawn
 
 
 def _begin_with(search: Hyperband, first: FloatArray) -> None:
-    """Put configurations in place of those drawn first, from the bracket of most resource on."""
+    """Start with the bracket of most resource, so that whoever stops a search early has something,
+    and put configurations in place of those drawn first. None comes twice: a model without
+    hyperparameters is measured once."""
+    search._running.reverse()
     left = list(first)
-    for running in reversed(search._running):
-        entries = running.rungs[0]
-        for place in range(min(len(left), (len(entries) + 1) // 2)):
-            entries[place] = Entry(left.pop(0), place)
+    known = np.empty((0, len(search.space)))
+    for k, running in enumerate(search._running):
+        drawn = [entry.vector for entry in running.rungs[0]]
+        for place in range(min(len(left), (len(drawn) + 1) // 2)):
+            drawn[place] = left.pop(0)
+        chosen = _different(drawn, known, search, k)
+        running.rungs[0] = [Entry(vector, place) for place, vector in enumerate(chosen)]
+        known = np.vstack([known, *chosen])
+
+
+def _different(
+    drawn: list[FloatArray], known: FloatArray, search: Hyperband, bracket: int
+) -> list[FloatArray]:
+    """What is not known yet; others are drawn in place of the rest, as long as there are any."""
+    found: list[FloatArray] = []
+    for attempt in range(REDRAWS):
+        for vector in drawn:
+            if not same(np.vstack([known, *found]), vector).any():
+                found.append(vector)
+        missing = len(search._running[bracket].rungs[0]) - len(found)
+        if not missing:
+            break
+        rng = np.random.default_rng([search.seed, 6, bracket, attempt])
+        drawn = list(search.space.encode(search.space.decode(search._sample(missing, rng))))
+    return found
 
 
 def _smbo(space: Space, budget: int, sampling: Sampling, seed: int, first: FloatArray) -> SMBO:

@@ -7,26 +7,27 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
 from hyperlens.cash.evaluation import DEFAULT_METRIC, Evaluation
-from hyperlens.cash.methods import Until, method
+from hyperlens.cash.methods import method
 from hyperlens.cash.models import Task
 from hyperlens.cash.pool import ROOT, pool, pool_space
+from hyperlens.cash.refit import refitted
+from hyperlens.cash.story import furthest
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.history import History, State, Trial
-from hyperlens.optimize import Optimizer
-from hyperlens.optimize.model_sampling import Sampling, rooted
 from hyperlens.optimize.loop import Report, Setting
+from hyperlens.optimize.model_sampling import Sampling, rooted
 from hyperlens.optimize.run import Place, run
 from hyperlens.optimize.storages import Storage
-from hyperlens.optimize.store import Store
+from hyperlens.optimize.store import Kept, Store
 from hyperlens.space import GivenSpace, Space, as_space
 
-FOLDS = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
+TIMES = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
 PATIENCE = 10  # with a time limit, an evaluation may take one of so many parts of it
 
 Builder = Callable[[Mapping[str, Any]], Any]
@@ -54,7 +55,7 @@ class Search:
     `X` is a frame and `y` an array. `budget` is in evaluations on all rows. `time` is in seconds:
     after it no evaluation begins. `timeout` ends a single one, by default a tenth of `time`. An own
     pool is a `space` with a root of models, and `build`, which makes the estimator of a
-    configuration.
+    configuration. `refits` trainings of the best one are averaged.
     """
 
     X: Any
@@ -75,6 +76,7 @@ class Search:
     space: GivenSpace | None = None
     build: Builder | None = None
     defaults: bool = True
+    refits: int | None = None
     _memory: list[Any] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,8 +86,9 @@ class Search:
             raise SpaceError("Models are named of the built-in pool; leave them out of an own one.")
         if self.time is not None and not (math.isfinite(self.time) and self.time > 0):
             raise AnalysisError(f"A time of {self.time} seconds is none; give a positive number.")
-        if self.folds is not None and self.folds < 1:
-            raise AnalysisError(f"There are no {self.folds} folds; choose at least 1.")
+        for what, number in (("folds", self.folds), ("refits", self.refits)):
+            if number is not None and number < 1:
+                raise AnalysisError(f"{number} {what} are too few; choose at least 1.")
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -112,7 +115,7 @@ class Search:
     @cached_property
     def evaluation(self) -> Evaluation:
         """How a configuration is measured; refuses what cannot be."""
-        folds = self.folds or next((k for most, k in FOLDS if len(self.y) <= most), 1)
+        folds = self.folds or _by_size(len(self.y))
         found = Evaluation(
             self.X, self.y, self.task, folds, self.metric, self.seed, builder=self.build
         )
@@ -125,42 +128,45 @@ class Search:
 
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
-        optimizer, _ = self._method()
         setting = Setting(
             self.searched,
-            optimizer if self.time is None else Until(optimizer, self.time),
-            self.evaluations,
+            method(
+                self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.defaults
+            ),
+            self.budget,
             self.target.maximize,
             self._kept,
             self.name,
+            self.time,
         )
         timeout = self.timeout
         if timeout is None and self.time is not None:
             timeout = self.time / PATIENCE
-        return run(self.target, setting, Place(self.workers, timeout), progress)
-
-    @cached_property
-    def evaluations(self) -> int:
-        """How many there will be at most, on any part of the rows."""
-        return self._method()[1]
-
-    def _method(self) -> tuple[Optimizer, int]:
-        return method(
-            self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.defaults
-        )
+        run(self.target, setting, Place(self.workers, timeout), progress)
+        return self.history()
 
     def history(self) -> History:
-        """What was measured so far, also by a run that was stopped."""
+        """What was measured so far, also by a run that was stopped: configurations that waited to
+        go on then are pruned here, and go on when the search does."""
         target = self.target
         store = Store(self._kept, self.searched, self.name, target.maximize, target.__name__)
         try:
-            return store.history()
+            waiting = [k for k in store.changes() if k.state is None and k.paused and k.rungs]
+            ended = store.history()
         finally:
             store.close()
+        sign = -1.0 if target.maximize else 1.0
+        cut = [_cut_short(kept, sign, self.optimizer) for kept in waiting]
+        return replace(ended, trials=tuple(sorted((*ended.trials, *cut), key=lambda t: t.number)))
+
+    @property
+    def trainings(self) -> int:
+        """Of the chosen configuration, which are averaged."""
+        return self.refits or _by_size(len(self.y))
 
     def refit(self, trial: Trial) -> Any:
         """The estimator of a trial's configuration, trained on all rows."""
-        return refitted(self.evaluation, trial)
+        return refitted(self.evaluation, trial.values, self.trainings)
 
     @property
     def name(self) -> str:
@@ -191,29 +197,34 @@ class Search:
             from optuna.storages import InMemoryStorage
 
             self._memory.append(InMemoryStorage())
-        return self._memory[0]
+        kept: Storage = self._memory[0]
+        return kept
 
 
 def best_trial(history: History) -> Trial:
-    """The best configuration at the largest resource; of equals not the first, which the number of
-    workers decides, but the first by its values."""
-    if not any(t.state is State.COMPLETE for t in history.trials):
+    """The best configuration at the largest resource."""
+    found = furthest(history)
+    if not found:
         raise AnalysisError(_why_nothing(history))
-    data = history.data()
-    equals = [history.trials[int(i)] for i in data.rows[data.y == data.y.min()]]
-    return min(equals, key=lambda t: json.dumps(t.values, sort_keys=True, default=str))
+    return found[0]
 
 
-def refitted(evaluation: Evaluation, trial: Trial) -> Any:
-    """The estimator of a configuration, trained on all rows."""
-    import warnings
+def _by_size(rows: int) -> int:
+    return next((times for most, times in TIMES if rows <= most), 1)
 
-    from threadpoolctl import threadpool_limits
 
-    model = evaluation.model(trial.values)
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")  # the search has seen this configuration succeed
-        return model.fit(evaluation.X, evaluation.y)
+def _cut_short(kept: Kept, sign: float, optimizer: str) -> Trial:
+    resource, cost = kept.rungs[-1]
+    return Trial(
+        kept.number,
+        kept.values,
+        (sign * cost,),
+        State.PRUNED,
+        budget=resource,
+        proposer=optimizer,
+        reason="the search was stopped before it could go on",
+        proposal={"rung": len(kept.rungs) - 1, "resource": resource},
+    )
 
 
 def _why_nothing(history: History) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ FULL = 1.0  # resource of an evaluation whose method knows none
 
 @dataclass(frozen=True)
 class Leader:
-    """A configuration at the largest resource that any reached."""
+    """A configuration at the largest resource that any reached; `seconds` are those it took there."""
 
     trial: int
     model: str
@@ -58,7 +58,6 @@ class ModelSearch(Record):
     weights: FloatArray
     reached: IntArray
     spent: FloatArray
-    seconds: FloatArray
     failed: IntArray
     best: FloatArray
     leaders: tuple[Leader, ...]
@@ -77,7 +76,6 @@ class ModelSearch(Record):
             "drawn": self.reached[:, 0],
             "promoted": self.reached[:, -1],
             "spent": self.spent,
-            "seconds": self.seconds,
             "failed": self.failed,
             "best": self.best,
         }
@@ -101,7 +99,8 @@ def model_search(history: History, sampling: Sampling = "weighted") -> ModelSear
         )
     weights = model_weights(history.space, sampling)
     resources = sorted({_resource(t) for t in history.trials}) or [FULL]
-    leaders = _leaders(history)
+    best_first = furthest(history)
+    leaders = [_leader(trial) for trial in best_first]
     order = _order(list(weights), leaders)
     trials = {m: [t for t in history.trials if str(t.values.get(ROOT)) == m] for m in order}
     own = own_hyperparameters(history.space)
@@ -121,14 +120,16 @@ def model_search(history: History, sampling: Sampling = "weighted") -> ModelSear
         models=tuple(order),
         hyperparameters=np.array([len(own[m]) for m in order], dtype=np.int64),
         weights=np.array([weights[m] for m in order]),
-        reached=np.array([_reached(trials[m], resources) for m in order], dtype=np.int64),
-        spent=np.array([math.fsum(map(_resource, trials[m])) for m in order]),
-        seconds=np.array([math.fsum(map(_seconds, trials[m])) for m in order]),
+        reached=np.array(
+            [[sum(_resource(t) >= r for t in trials[m]) for r in resources] for m in order],
+            dtype=np.int64,
+        ),
+        spent=np.array([math.fsum(_spent(t, resources) for t in trials[m]) for m in order]),
         failed=np.array([sum(t.state is State.FAILED for t in trials[m]) for m in order]),
         best=np.array([best.get(m, math.nan) for m in order]),
         leaders=tuple(leaders),
         reasons=dict(sorted(reasons.items(), key=lambda item: -item[1])),
-        notes=_notes(leaders, resources, history),
+        notes=_notes(best_first),
     )
 
 
@@ -137,28 +138,31 @@ def leaderboard(history: History) -> pd.DataFrame:
     return model_search(history, "uniform").leaderboard
 
 
-def _leaders(history: History) -> list[Leader]:
+def furthest(history: History) -> list[Trial]:
+    """Trials at the largest resource, the best first, each configuration once.
+
+    Of equals it is not the earlier one, which the number of workers decides, but the first by its
+    values. Without any complete trial, those that were cut short.
+    """
     if not any(t.state is State.COMPLETE for t in history.trials):
+        history = replace(history, analysed=frozenset({State.PRUNED}))
+    try:
+        data = history.data()
+    except AnalysisError:
         return []
-    data = history.data()
-    seen: dict[str, Leader] = {}
-    for i in data.rows[np.argsort(data.y, kind="stable")]:
-        trial = history.trials[int(i)]
-        key = configuration_key(trial)
-        if key not in seen:
-            seen[key] = Leader(
-                trial.number,
-                str(trial.values.get(ROOT)),
-                float(trial.costs[0]),
-                _seconds(trial),
-                dict(trial.values),
-            )
-    sign = -1.0 if history.objective().maximize else 1.0
-    return [x for _, x in sorted(seen.items(), key=lambda item: (sign * item[1].cost, item[0]))]
+    found = [(cost, history.trials[int(i)]) for cost, i in zip(data.y, data.rows, strict=True)]
+    seen: dict[str, Trial] = {}
+    for _, trial in sorted(found, key=lambda each: (each[0], _key(each[1]))):
+        seen.setdefault(_key(trial), trial)
+    return list(seen.values())
 
 
-def configuration_key(trial: Trial) -> str:
-    """A configuration as text: the same for the same values."""
+def _leader(trial: Trial) -> Leader:
+    model, values = str(trial.values.get(ROOT)), dict(trial.values)
+    return Leader(trial.number, model, float(trial.costs[0]), _seconds(trial), values)
+
+
+def _key(trial: Trial) -> str:
     return json.dumps(dict(trial.values), sort_keys=True, default=str)
 
 
@@ -174,24 +178,22 @@ def _resource(trial: Trial) -> float:
 
 def _seconds(trial: Trial) -> float:
     if trial.started is None or trial.ended is None:
-        return 0.0
+        return math.nan
     return max(0.0, trial.ended - trial.started)
 
 
-def _reached(trials: list[Trial], resources: list[float]) -> list[int]:
-    furthest: dict[str, float] = {}
-    for trial in trials:
-        key = configuration_key(trial)
-        furthest[key] = max(furthest.get(key, 0.0), _resource(trial))
-    return [sum(r >= resource for r in furthest.values()) for resource in resources]
+def _spent(trial: Trial, resources: list[float]) -> float:
+    """All rungs that a trial climbed, in evaluations at full resource."""
+    top = resources.index(_resource(trial))
+    rungs = int((trial.proposal or {}).get("rung") or 0)
+    return math.fsum(resources[max(0, top - rungs) : top + 1]) / FULL
 
 
-def _notes(leaders: list[Leader], resources: list[float], history: History) -> tuple[str, ...]:
-    if not leaders:
+def _notes(best: list[Trial]) -> tuple[str, ...]:
+    if not best:
         return ("No evaluation succeeded, so no model can be named.",)
-    data = history.data()
-    largest = _resource(history.trials[int(data.rows[0])])
-    if largest < max(resources) or largest < FULL:
+    largest = _resource(best[0])
+    if largest < FULL:
         return (
             f"No evaluation on all rows succeeded; the best was measured on {largest:.0%} of them.",
         )

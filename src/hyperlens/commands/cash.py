@@ -82,6 +82,14 @@ def cash(
             min=1, help="Splits of each evaluation.", show_default="10; fewer from 10,000 rows on"
         ),
     ] = None,
+    refits: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Trainings of the best that are averaged.",
+            show_default="10; fewer from 10,000 rows on",
+        ),
+    ] = None,
     models: Annotated[
         list[str] | None, typer.Option("--model", help="Search these models only (repeat).")
     ] = None,
@@ -137,6 +145,7 @@ def cash(
         storage or f"sqlite:///{folder / 'search.db'}",
         seed=seed,
         models=models,
+        refits=refits,
     )
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)
@@ -160,20 +169,23 @@ def seconds(text: str | None, option: str) -> float | None:
 
 def _searched(search: Search) -> tuple[History, bool]:
     """The run, and whether it was stopped."""
+    from hyperlens.cash.story import furthest
     from hyperlens.terminal.cash import say
     from hyperlens.terminal.runs import tuning
 
     try:
-        with _stopped_by_a_signal(), tuning(search.evaluations) as show:
+        with _stopped_by_a_signal(), tuning(search.budget) as show:
             return search.run(show), False
     except KeyboardInterrupt:
-        say("Stopping: the best so far is trained and written; press Ctrl-C again to leave at once.")
-        return search.history(), True
+        history = search.history()
+        if not furthest(history):
+            say("Stopped before anything was measured; the same command goes on.")
+            raise typer.Exit(130) from None
+        say("Stopping: the best so far is trained and written; Ctrl-C again leaves at once.")
+        return history, True
 
 
-def _finish(
-    search: Search, table: Table, history: History, folder: Path, html: str | None
-) -> None:
+def _finish(search: Search, table: Table, history: History, folder: Path, html: str | None) -> None:
     from hyperlens import terminal
     from hyperlens.cash.card import model_card
     from hyperlens.cash.delivery import deliver, whole_pipeline

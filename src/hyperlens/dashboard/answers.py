@@ -15,12 +15,13 @@ from hyperlens.explain.fitting import SurrogateName, fit, leader
 from hyperlens.explain.footprint import footprint
 from hyperlens.explain.interaction import interactions
 from hyperlens.explain.overview import overview
+from hyperlens.explain.proposals import why
 from hyperlens.explain.regions import Regions, regions
 from hyperlens.explain.spending import spending
 from hyperlens.explain.timeline import timeline
 from hyperlens.explain.trials import trials
 from hyperlens.history import History
-from hyperlens.reports.analysis import Progress, analyse, attempt
+from hyperlens.reports.analysis import Analysis, Progress, analyse, attempt, explained
 from hyperlens.reports.card import SEARCH, Card
 from hyperlens.reports.cards import method_card, summary_card
 from hyperlens.reports.effect_cards import effect_card, regions_card
@@ -33,6 +34,7 @@ from hyperlens.reports.overview_cards import (
     timeline_card,
     trace_card,
 )
+from hyperlens.reports.proposal_cards import path_cards, why_card
 from hyperlens.reports.search_cards import beside_card, bias_card, data_card
 from hyperlens.selection import select
 
@@ -109,10 +111,29 @@ def _beside(
 def _summary(
     history: History, question: Question, others: Mapping[str, History], progress: Progress
 ) -> Cards:
-    made = analyse(
-        history, objective=question.objective, interval=INTERVAL, most_regions=0, progress=progress
-    )
-    return (summary_card(made), method_card(made))
+    return (summary_card(_analysed(history, question, progress)),)
+
+
+def _method(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    return (method_card(_analysed(history, question, progress)),)
+
+
+def _analysed(history: History, question: Question, progress: Progress) -> Analysis:
+    """Everything but regions and proposals, which have questions of their own."""
+    key = ("analysed", question.objective)
+    if key not in history.memory:
+        history.memory[key] = analyse(
+            history,
+            objective=question.objective,
+            interval=INTERVAL,
+            most_regions=0,
+            proposals=None,
+            progress=progress,
+        )
+    found: Analysis = history.memory[key]
+    return found
 
 
 def _importance(
@@ -211,6 +232,24 @@ def _grown(history: History, name: str, led: SurrogateName, question: Question) 
     return after(question.steps)
 
 
+def _proposals(
+    history: History, question: Question, others: Mapping[str, History], progress: Progress
+) -> Cards:
+    if question.trial is None:
+        return ()
+    progress(f"why trial {question.trial} was proposed", 0.2)
+    found = attempt(
+        "why this trial was proposed",
+        lambda: why(history, question.trial, objective=question.objective),
+    )
+    progress("how the reasons changed", 0.4)
+    key = ("path", question.objective)
+    if key not in history.memory:
+        history.memory[key] = explained(history, question.objective, 0, asked=False)
+    way = history.memory[key]
+    return (why_card(found), *(() if way is None else path_cards(way)))
+
+
 def _surrogate(question: Question) -> SurrogateName | None:
     names: dict[str | None, SurrogateName] = {"gp": "gp", "forest": "forest"}
     return names.get(question.surrogate)
@@ -248,6 +287,8 @@ ANSWERS: dict[str, Answer] = {
     "data": _data,
     "beside": _beside,
     "summary": _summary,
+    "method": _method,
+    "proposals": _proposals,
     "importance": _importance,
     "effect": _effect,
     "pair": _pair,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
@@ -124,7 +123,7 @@ def _no(status: int, sentence: str) -> ASGIApp:
     return PlainTextResponse(f"{sentence}\n", status_code=status, headers=HEADERS)
 
 
-def _with_headers(send: Send) -> Callable[[Message], object]:
+def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)

@@ -11,7 +11,7 @@ from typing import Any
 from hyperlens.dashboard.sources import Seen
 
 QUICK = ("overview", "search", "data", "beside")  # answered within a second or so
-LONG = ("summary", "importance", "effect", "regions", "pair", "proposals")
+LONG = ("summary", "method", "importance", "effect", "regions", "pair", "proposals")
 SURROGATES = ("gp", "forest")
 MOST_SPLITS = 20
 MOST_STEPS = 60

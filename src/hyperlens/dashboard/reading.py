@@ -87,7 +87,8 @@ def digest(history: History) -> str:
 
 def _seen(history: History, version: str, took: float) -> Seen:
     budgets = sorted({t.budget for t in history.trials if t.budget is not None})
-    recorded = [t.number for t in history.trials if t.proposal is not None]
+    recorded = [t.number for t in history.trials if (t.proposal or {}).get("kind") == "proposed"]
+    later = [t.number for t in history.trials][4 * len(history.space) :]
     return Seen(
         version=version,
         title=history.source,
@@ -96,7 +97,8 @@ def _seen(history: History, version: str, took: float) -> Seen:
         parameters=history.space.names,
         objectives=tuple(o.name for o in history.objectives),
         budgets=tuple(budgets) if len(budgets) > 1 else (),
-        explained=tuple(recorded[-MOST_EXPLAINED:]),
+        explained=tuple((recorded or later)[-MOST_EXPLAINED:]),
+        recorded=bool(recorded),
         took=took,
     )
 

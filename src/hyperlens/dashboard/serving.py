@@ -52,6 +52,7 @@ def new_token() -> str:
 
 def bind(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes a free one."""
+    listening: socket.socket | None = None
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family, socket.SOCK_STREAM)
@@ -59,6 +60,8 @@ def bind(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
         listening.listen(256)
     except OSError as problem:
+        if listening is not None:
+            listening.close()
         reason = problem.strerror or type(problem).__name__
         raise SourceError(
             f"The page cannot listen on {host}, port {port} ({reason}); choose another --port."

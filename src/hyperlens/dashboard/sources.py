@@ -37,10 +37,11 @@ class Seen:
     parameters: tuple[str, ...]
     objectives: tuple[str, ...]
     budgets: tuple[float, ...]
-    explained: tuple[int, ...]  # numbers of trials whose proposal was recorded
+    explained: tuple[int, ...]  # numbers of trials whose proposal can be explained
+    recorded: bool  # by the surrogate that proposed them
     took: float  # seconds of reading
 
     def public(self) -> dict[str, Any]:
         """What the page is told."""
         names = ("version", "title", "trials", "analysed", "parameters", "objectives", "budgets")
-        return {name: getattr(self, name) for name in (*names, "explained")}
+        return {name: getattr(self, name) for name in (*names, "explained", "recorded")}

@@ -74,7 +74,9 @@ def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
     return {
         "versions": (read.seen.version, *(r.seen.version for r in beside.values())),
         "trials": read.seen.trials,
-        "html": "\n".join(card_html(card, live=True) for card in cards),
+        "html": "\n".join(
+            card_html(card, own_title=card.title != card.section, live=True) for card in cards
+        ),
         "parameter": next((c.tree.parameter for c in cards if c.tree is not None), None)
         or (cards[0].title if question.card == "effect" and cards else None),
     }

@@ -229,6 +229,8 @@ def _sentence(
     payout: float,
 ) -> str:
     chosen = history.objective(objective)
+    if not payout:
+        return f"Going from {source} to {target} changes nothing in the predicted {chosen.name}."
     verb = "raises" if payout > 0 else "lowers"
     largest = int(np.argmax(np.abs(contribution)))
     return (

@@ -5,12 +5,8 @@ const touch = matchMedia("(pointer: coarse)").matches;
 const figures = new Map(); // plot -> its figure, with the reader's choices applied
 const drawn = new Set();
 
-const config = (plot) => ({
-  responsive: true,
-  displaylogo: false,
-  displayModeBar: touch || plot.clientWidth < 520 ? false : "hover",
-  modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"]],
-});
+// No bar of buttons: a plot is one picture to a screen reader, and dragging zooms.
+const config = { responsive: true, displayModeBar: false };
 
 // The stylesheet owns all colours; a plot reads its own computed ones.
 function coloured(plot) {
@@ -39,7 +35,7 @@ function coloured(plot) {
 function draw(plot) {
   const { data, layout } = coloured(plot);
   drawn.add(plot);
-  return Plotly.react(plot, data, layout, config(plot));
+  return Plotly.react(plot, data, layout, config);
 }
 
 const redraw = () => drawn.forEach(draw);

@@ -43,8 +43,9 @@ function fillChoices(seen) {
   hideUnless("budget", seen.budgets.length > 1);
   fill(field("parameter"), [["", "the most important"], ...seen.parameters.map((name) => [name, name])]);
   fill(field("other"), [["", "none"], ...seen.parameters.map((name) => [name, name])]);
-  fill(field("trial"), seen.explained.map((k) => [k, `trial ${k}`]), field("trial").value || seen.explained.at(-1));
-  hideUnless("proposals", seen.explained.length > 0);
+  const trials = seen.explained.map((k) => [k, `trial ${k}`]).reverse();
+  fill(field("trial"), seen.recorded ? trials : [["", "choose one"], ...trials]);
+  hideUnless("proposals", trials.length > 0);
 }
 
 // Questions
@@ -68,7 +69,7 @@ function question(card) {
 const wanted = (card) => {
   if (card === "beside") return document.querySelectorAll("#beside input:checked").length > 1;
   if (card === "pair") return field("other").value !== "" && field("other").value !== field("parameter").value;
-  if (card === "proposals") return view.seen.explained.length > 0;
+  if (card === "proposals") return field("trial").value !== "";
   return true;
 };
 
@@ -190,7 +191,7 @@ function adoptHands(place) {
 // Choices
 
 function askAll(cards) {
-  for (const card of cards ?? ["overview", "data", "search", "beside", "importance", "effect", "pair", "regions", "summary", "proposals"]) {
+  for (const card of cards ?? ["overview", "data", "search", "beside", "importance", "effect", "pair", "regions", "summary", "method", "proposals"]) {
     if (slots.has(card)) ask(slots.get(card));
   }
 }

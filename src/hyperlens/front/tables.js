@@ -1,6 +1,6 @@
 // Long tables: sorted by a click on a column, searched, shown a page at a time.
 
-const PAGE_ROWS = 50;
+const PAGE_ROWS = 25;
 
 const shown = (value) => {
   if (value === null) return "";
@@ -37,8 +37,8 @@ function adoptGrid(grid) {
     made.addEventListener("click", act);
     return made;
   };
-  const back = button("Back", () => { state.page -= 1; show(); });
-  const on = button("On", () => { state.page += 1; show(); });
+  const back = button("Previous", () => { state.page -= 1; show(); });
+  const on = button("Next", () => { state.page += 1; show(); });
   const csv = button("CSV", () => {
     const lines = [columns, ...rows].map((row) => row.map((v) => cell(v === null ? "" : String(v))).join(","));
     saveText(`hyperlens-${grid.dataset.name}.csv`, `${lines.join("\n")}\n`);

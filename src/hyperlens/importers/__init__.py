@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.history import History
@@ -23,6 +23,7 @@ _REMEDY = (
     "give the storage or folder of a run that docs/formats.md lists, or a table as CSV, Parquet or "
     "JSON lines"
 )
+Result = TypeVar("Result")
 _STRANGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
 
@@ -62,7 +63,8 @@ def _opened(source: Any, asked: Asked) -> History:
         from hyperlens.importers import optuna
 
         _check_address(source)
-        return optuna.from_url(source, *_for_optuna(asked))
+        where = source.split("@")[-1]  # without a password
+        return _guarded(partial(optuna.from_url, source, *_for_optuna(asked)), where, "Optuna")
     if isinstance(source, (str, os.PathLike)):
         return _read_path(Path(source).expanduser(), asked)
     if _is(source, "optuna.study", "Study"):
@@ -113,12 +115,12 @@ def _read_file(path: Path, asked: Asked) -> History:
     if start.startswith(b"SQLite format 3\0"):
         from hyperlens.importers import optuna
 
-        return optuna.from_file(path, *_for_optuna(asked))
+        return _guarded(partial(optuna.from_file, path, *_for_optuna(asked)), path, "Optuna")
     opening = start.lstrip().removeprefix(b"\xef\xbb\xbf")[:1]
     if opening == b"{" and b'"op_code"' in start:
         from hyperlens.importers import optuna
 
-        return optuna.from_journal(path, *_for_optuna(asked))
+        return _guarded(partial(optuna.from_journal, path, *_for_optuna(asked)), path, "Optuna")
     if opening in (b"{", b"["):
         found = _read_json(path, start, asked)
         if found is not None:
@@ -199,7 +201,7 @@ def _runs_below(folder: Path, is_run: Callable[[Path], bool], depth: int = 2) ->
     return found
 
 
-def _guarded(reader: Callable[[], Found], path: Path, tool: str) -> Found:
+def _guarded(reader: Callable[[], Result], path: Path | str, tool: str) -> Result:
     """What a reader finds; content that no version of its tool writes is the user's to correct."""
     try:
         return reader()

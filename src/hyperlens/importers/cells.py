@@ -23,21 +23,38 @@ def is_missing(cell: Any) -> bool:
 def typed(cells: Any) -> tuple[BoolArray, list[Any]]:
     """Where a column has values, and these: numbers, truth values or texts, as all cells allow."""
     missing = cells.isna().to_numpy()
-    found = [
-        None if gone or (isinstance(cell, str) and is_missing(cell)) else cell
-        for cell, gone in zip(cells.tolist(), missing, strict=True)
-    ]
+    found = cells.tolist()
+    if missing.any() or not all(map(_is_text, found)):
+        found = [None if gone else cell for cell, gone in zip(found, missing, strict=True)]
+    if not _reads_as_numbers(found):
+        found = [None if isinstance(c, str) and is_missing(c) else c for c in found]
+    else:
+        found = [None if cell == "" else cell for cell in found]
     present = np.array([cell is not None for cell in found], dtype=bool)
     values = [cell for cell in found if cell is not None]
-    if not values or not all(isinstance(v, str) for v in values):
+    if not values or not all(map(_is_text, values)):
         return present, values
     try:
-        return present, [float(v) if not _looks_whole(v) else int(v) for v in values]
+        if all(map(_looks_whole, values)):
+            return present, list(map(int, values))
+        return present, list(map(float, values))
     except ValueError:
         pass
     if {v.strip().lower() for v in values} <= {"true", "false"}:
         return present, [v.strip().lower() == "true" for v in values]
     return present, values
+
+
+def _is_text(cell: Any) -> bool:
+    return isinstance(cell, str)
+
+
+def _reads_as_numbers(cells: list[Any]) -> bool:
+    """Are all cells texts of finite numbers, or empty? Then none of them is a word for missing."""
+    try:
+        return bool(np.isfinite([float(cell or 0) for cell in cells if cell is not None]).all())
+    except (TypeError, ValueError):
+        return False
 
 
 def _looks_whole(text: str) -> bool:
@@ -62,6 +79,10 @@ def numbers(cells: Any, column: str, problem: Callable[[str, int, Any], Exceptio
     """A column as floats, nan where a cell is empty."""
     if cells.dtype.kind in "iuf":
         return [float(x) for x in cells.to_numpy(dtype=float, na_value=np.nan)]
+    try:
+        return [float(cell) if cell != "" else math.nan for cell in cells.tolist()]
+    except (TypeError, ValueError, OverflowError):
+        pass  # one by one, to say which
     found = []
     missing = cells.isna().to_numpy()
     for i, cell in enumerate(cells.tolist()):

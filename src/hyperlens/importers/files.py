@@ -15,8 +15,10 @@ MOST_LINE = 64 * 2**20  # of one line of a JSON lines file
 
 
 def start_of(path: Path, size: int = 4096) -> bytes:
-    """The first bytes of a file."""
+    """The first bytes of a file; a pipe or a device, which might never end, is not opened."""
     try:
+        if path.exists() and not path.is_file():
+            raise SourceError(f"'{path}' is no file that could be read; give a file or a folder.")
         with path.open("rb") as file:
             return file.read(size)
     except FileNotFoundError:
@@ -100,10 +102,7 @@ def malformed(path: Path, what: str) -> SourceError:
 
 def _unreadable(path: Path, problem: Exception) -> SourceError:
     reason = getattr(problem, "strerror", None) or one_line(problem)
-    what = "folder" if path.is_dir() else "file"
-    return SourceError(
-        f"The {what} '{path}' cannot be opened ({reason}); check the path and your rights."
-    )
+    return SourceError(f"'{path}' cannot be opened ({reason}); check the path and your rights.")
 
 
 def _whole(digits: str) -> int | float:

@@ -41,12 +41,16 @@ def conclude(
     """
     notes: list[str] = []
     declared = declared or {}
-    _tidy(rows, set(declared), notes)
+    kept = [row for row, done in zip(rows, finished, strict=True) if done]
     names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = _tidy(rows, names, set(declared), notes)
     parameters: list[Parameter] = []
     constants: dict[str, Any] = {}
-    for name in names:
-        found = declared.get(name) or _parameter(name, [row[name] for row in rows if name in row])
+    seen = set().union(*kept)
+    for name, values in columns.items():
+        found = declared.get(name) or _parameter(name, values)
+        if name not in seen:
+            found = f"'{name}' was set in trials that did not finish only and was left out."
         if isinstance(found, Parameter):
             parameters.append(found)
         elif isinstance(found, str):
@@ -61,7 +65,6 @@ def conclude(
             "check which columns are its parameters, or give its space with --space FILE "
             "(space= in Python)."
         )
-    kept = [row for row, done in zip(rows, finished, strict=True) if done]
     conditions = infer(parameters, kept)
     for row in rows:
         row.update(conditions.flagged(row))
@@ -71,22 +74,45 @@ def conclude(
     return Space.of(every, conditions.clauses, constants, inferred), notes
 
 
-def _tidy(rows: Rows, declared: set[str], notes: list[str]) -> None:
-    """Values as JSON scalars; what cannot be one is dropped and counted."""
+def _tidy(
+    rows: Rows, names: Sequence[str], declared: set[str], notes: list[str]
+) -> dict[str, list[Any]]:
+    """Columns of JSON scalars; what cannot be one is dropped from the rows and counted."""
+    columns: dict[str, list[Any]] = {}
     dropped: dict[str, int] = {}
-    for row in rows:
-        for name, value in list(row.items()):
-            plain = _plain(value)
-            if plain is _UNUSABLE:
-                dropped[name] = dropped.get(name, 0) + 1
-                del row[name]
-            elif plain is not value and name not in declared:
-                row[name] = plain
+    for name in names:
+        values = [row[name] for row in rows if name in row]
+        if name not in declared and not _is_tidy(values):
+            lost = 0
+            for row in rows:
+                if name in row:
+                    row[name] = _plain(row[name])
+                    if row[name] is _UNUSABLE:
+                        del row[name]
+                        lost += 1
+            values = [row[name] for row in rows if name in row]
+            if lost:
+                dropped[name] = lost
+        if values:
+            columns[name] = values
     if dropped:
         notes.append(
             f"{sum(dropped.values())} values of {listed(dropped)} are not finite numbers of usable "
             "size and count as not set."
         )
+    return columns
+
+
+def _is_tidy(values: Sequence[Any]) -> bool:
+    kinds = set(map(type, values))
+    if kinds <= {str, bool, type(None)}:
+        return True
+    if not kinds <= {int, float}:
+        return False
+    try:
+        return bool((np.abs(np.array(values, dtype=float)) <= MOST_NUMBER).all())
+    except OverflowError:
+        return False
 
 
 _UNUSABLE = object()

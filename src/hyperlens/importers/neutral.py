@@ -26,7 +26,7 @@ from hyperlens.space import Space
 
 TRIALS, SPACE, RUN = "trials.csv", "configspace.json", "run.json"
 FORMAT = "hyperlens run 1"
-FACTS = (
+FACTS = (  # in the order of Trial, which has values and costs after the number
     *("number", "state", "budget", "seed", "instance", "started", "ended", "proposer", "reason"),
     "proposal",
 )
@@ -110,15 +110,9 @@ def _trials(path: Path, space: Space, objectives: Sequence[Objective]) -> list[T
         for row, cell in zip(rows, frame[column].tolist(), strict=True):
             if cell != "":
                 row[name] = value(cell)
-    facts = {name: _facts(name, frame[name].tolist()) for name in FACTS}
-    return [
-        Trial(
-            values=rows[i],
-            costs=tuple(column[i] for column in costs),
-            **{name: cells[i] for name, cells in facts.items()},
-        )
-        for i in range(len(rows))
-    ]
+    number, state, *rest = (_facts(name, frame[name].tolist()) for name in FACTS)
+    every = zip(number, rows, zip(*costs, strict=True), state, *rest, strict=True)
+    return [Trial(*trial) for trial in every]
 
 
 def _reader(space: Space, name: str) -> Callable[[str], Any]:

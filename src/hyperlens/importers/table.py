@@ -19,7 +19,7 @@ from hyperlens.importers.files import inside, start_of
 from hyperlens.importers.found import direction
 from hyperlens.importers.frames import check_names, read_frame
 from hyperlens.importers.given import Asked, as_space, settle
-from hyperlens.importers.inference import conclude
+from hyperlens.importers.inference import MOST_NUMBER, conclude
 from hyperlens.parameter import Kind, Parameter
 from hyperlens.space import Space
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _FOLDER = "trials.csv"
+_FACTS = ("budget", "seed", "instance", "started", "ended", "proposer", "reason")  # as in Trial
 Rows = list[dict[str, Any]]
 
 
@@ -63,7 +64,7 @@ def _listed_space(path: Path) -> Space:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
         parameters = [_listed_parameter(row) for row in rows]
-    except (csv.Error, KeyError, OSError, TypeError, ValueError) as problem:
+    except (csv.Error, AttributeError, KeyError, OSError, TypeError, ValueError) as problem:
         raise SpaceError(
             f"The file '{path}' is not a table of parameters (name, type, lower, upper, log, item_0 "
             "...); correct it, or give the space with --space FILE (space= in Python)."
@@ -84,7 +85,10 @@ def _listed_parameter(row: dict[str, str]) -> Parameter | tuple[str, Any]:
         return Parameter(name, "ordinal" if ordered else "categorical", choices=choices)
     sort: Kind = "integer" if kind.startswith("int") else "float"
     log = row.get("log", "").strip().lower() == "true"
-    return Parameter(name, sort, float(row["lower"]), float(row["upper"]), log)
+    low, high = float(row["lower"]), float(row["upper"])
+    if max(abs(low), abs(high)) > MOST_NUMBER:
+        raise ValueError("too large a bound")
+    return Parameter(name, sort, low, high, log)
 
 
 def _history(frame: DataFrame, asked: Asked, source: str, what: str) -> History:
@@ -129,16 +133,13 @@ def _history(frame: DataFrame, asked: Asked, source: str, what: str) -> History:
         else:
             objective = replace(objective, maximize=wanted)
         objectives.append(objective)
-    fields = list(details.items())
-    trials = tuple(
-        Trial(
-            values=rows[i],
-            costs=tuple(column[i] for column in costs),
-            **{name: detail[i] for name, detail in fields},
-        )
-        for i in whole
-    )
-    return History(space, tuple(objectives), trials, source, tuple(notes))
+    empty = [None] * len(frame)
+    facts = [details.get(name, empty) for name in _FACTS]
+    every = zip(details["number"], rows, zip(*costs, strict=True), states, *facts, strict=True)
+    trials = [Trial(*trial) for trial in every]
+    if len(whole) < len(trials):
+        trials = [trials[i] for i in whole]
+    return History(space, tuple(objectives), tuple(trials), source, tuple(notes))
 
 
 def _rows(frame: DataFrame, told: Roles, space: Space) -> Rows:

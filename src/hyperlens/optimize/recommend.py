@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from hyperlens.history import History, Trial
 from hyperlens.surrogates.gp import GP
+from hyperlens.surrogates.threads import one_thread
 
 MOST_ROWS = 1500  # beyond them the process is conditioned on a sample
 
@@ -20,7 +20,7 @@ def recommend(history: History, objective: str | None = None, seed: int = 0) -> 
     rows = np.arange(len(data.y))
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(seed).permutation(rows)[:MOST_ROWS])
-    with threadpool_limits(1, user_api="blas"):  # the same bytes on any number of cores
+    with one_thread():  # the same bytes on any number of cores
         model = GP(history.space.cube, seed=seed).fit(data.X[rows], data.y[rows])
         mean, _ = model.predict(data.X)
     return history.trials[int(data.rows[np.argmin(mean)])]

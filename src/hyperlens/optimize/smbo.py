@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from hyperlens.cube import BoolArray, FloatArray
 from hyperlens.errors import SpaceError
@@ -31,6 +30,7 @@ from hyperlens.optimize.protocol import Proposal
 from hyperlens.space import Space
 from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP, SMALLEST_NUGGET
+from hyperlens.surrogates.threads import one_thread
 
 Acquisition = Literal["lcb", "ei"]
 SurrogateName = Literal["gp", "forest"]
@@ -133,7 +133,7 @@ class SMBO:
         elif len({float(t.cost) for t in self._ledger.told if np.isfinite(t.cost)}) < 2:
             proposal = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
         else:
-            with threadpool_limits(1, user_api="blas"):  # the same bytes on any number of cores
+            with one_thread():  # the same bytes on any number of cores
                 proposal = self._proposed(number, rng)
         self._ledger.awaited.append(proposal)
         return proposal

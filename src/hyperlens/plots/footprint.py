@@ -25,7 +25,7 @@ def draw_footprint(record: Footprint) -> Figure:
         460,
         xaxis={
             **hidden,
-            "title": {"text": "configurations near each other are alike"},
+            "title": {"text": "near means alike"},
         },
         yaxis={**hidden, "scaleanchor": "x"},
     )

@@ -28,7 +28,7 @@ def draw_interactions(record: Interactions) -> Figure:
     fig = figure(
         110 + 44 * max(len(shown), 3),
         xaxis={
-            "title": {"text": "H: 0 each acts alone, 1 only together" + _hidden(record)},
+            "title": {"text": "H: 0 alone, 1 only together" + _hidden(record)},
             "range": [0, 1.02],
         },
         yaxis={**category_axis(names, ticks, down=True), "showgrid": False},

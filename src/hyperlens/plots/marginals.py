@@ -32,7 +32,7 @@ def draw_marginals(effects: Sequence[Effect]) -> Figure:
     fig = figure(
         380,
         xaxis={
-            "title": {"text": "from the lower to the upper end of each range"},
+            "title": {"text": "place in each range"},
             "range": [-0.04, 1.04],
             "tickmode": "array",
             "tickvals": [0, 0.25, 0.5, 0.75, 1],

@@ -7,6 +7,7 @@ carry in `meta["when"]` under which choice of "best" a page shows them.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,11 @@ def draw_parallel(record: Trials) -> Figure:
         },
     )
     ends = _ends(record.cost[known])
-    last = 0
-    groups = []
-    for part, *looks in reversed(GROUPS):
-        stop = max(math.ceil(part * len(ranked)), min(1, len(ranked)))
-        groups.append((ranked[last:stop], *looks))
-        last = stop
-    for members, name, colour, width, opacity, when in reversed(groups):
+    start = {part: 0 for part, *_ in GROUPS}
+    for (part, *_), (smaller, *_) in pairwise(GROUPS):
+        start[part] = _count(smaller, len(ranked))
+    for part, name, colour, width, opacity, when in GROUPS:
+        members = ranked[start[part] : _count(part, len(ranked))]
         if not len(members):
             continue
         x: list[float | None] = []
@@ -83,6 +82,11 @@ def draw_parallel(record: Trials) -> Figure:
         )
     _ticks(fig, record, rows, ends)
     return fig
+
+
+def _count(part: float, total: int) -> int:
+    """How many trials are in the best part of them, at least one."""
+    return max(math.ceil(part * total), min(1, total))
 
 
 def _ends(costs: Any) -> tuple[float, float]:

@@ -44,7 +44,7 @@ def draw_path(record: Path) -> Figure:
             "zerolinecolor": INK,
         },
     )
-    for k, j in enumerate(_strongest(record)):
+    for k, j in enumerate(strongest(record)):
         name = safe(short(record.parameters[j]))
         fig.add_trace(
             Scatter(
@@ -197,7 +197,7 @@ def draw_configurations(record: Path) -> Figure:
 
 def draw_parallel(record: Path) -> Figure:
     """P3 figure 13: configurations as lines over all parameters, coloured by what they measured."""
-    chosen = _strongest(record, MOST_AXES)
+    chosen = strongest(record, MOST_AXES)
     fig = figure(420, margin={"l": 84, "r": 60, "t": 60, "b": 20})
     fig.add_trace(
         Parcoords(
@@ -231,7 +231,7 @@ VIEWS: dict[str, Callable[[Path], Figure]] = {
 }
 
 
-def _strongest(record: Path, most: int = MOST) -> list[int]:
+def strongest(record: Path, most: int = MOST) -> list[int]:
     """Parameters with the largest contributions to the bound on average."""
     weight = abs(record.bound).mean(axis=0)
     return sorted(range(len(record.parameters)), key=lambda j: -float(weight[j]))[:most]

@@ -21,6 +21,8 @@ from hyperlens.explain.fitting import Fitted, SurrogateName, fit, leader
 from hyperlens.explain.footprint import Footprint, footprint
 from hyperlens.explain.interaction import Interactions, interactions
 from hyperlens.explain.overview import Overview, overview
+from hyperlens.explain.path import Path, path
+from hyperlens.explain.recorded import proposed
 from hyperlens.explain.regions import Regions, regions
 from hyperlens.explain.spending import Spending, spending
 from hyperlens.explain.timeline import Timeline, timeline
@@ -38,6 +40,7 @@ PAIR_SHARE = 0.005  # an interaction below this share gets no card
 PAIR_GRID = 15  # points along each side of a pair's grid
 MOST_REGIONS = 3  # cards of regions, of the most important parameters
 REGION_SPLITS = 5
+MOST_PROPOSALS = 60  # explained, evenly over the run
 MANY_TRIALS = 500  # beyond, one card of regions
 
 Progress = Callable[[str, float], None]  # what is being done, how much is done (0 to 1)
@@ -73,6 +76,7 @@ class Analysis:
     pairs: tuple[Effect | Unavailable, ...]
     interactions: Interactions | Unavailable
     bias: Bias | Unavailable
+    proposals: Path | Unavailable | None  # None where no proposal was recorded and none asked for
     beside: Beside | Unavailable | None
     warnings: tuple[str, ...]
     version: str
@@ -94,6 +98,7 @@ class Analysis:
             "pairs": [e.to_dict() for e in self.pairs],
             "interactions": self.interactions.to_dict(),
             "bias": self.bias.to_dict(),
+            "proposals": None if self.proposals is None else self.proposals.to_dict(),
             "beside": None if self.beside is None else self.beside.to_dict(),
             "warnings": list(self.warnings),
         }
@@ -110,12 +115,14 @@ def analyse(
     interval: float | None = 0.9,
     others: Mapping[str, History] | None = None,
     most_regions: int = MOST_REGIONS,
+    proposals: bool | None = False,
     progress: Progress = lambda what, done: None,
 ) -> Analysis:
     """Compute all records of the report. What fails is said in its place; the rest still comes.
 
     `others` are runs to show beside this one, by their names. `most_regions` is for how many
-    parameters regions are grown at the most.
+    parameters regions are grown at the most. Proposals are explained where the run recorded them,
+    or where `proposals` asks for it; None leaves them out.
     """
     from hyperlens import __version__
 
@@ -166,6 +173,8 @@ def analyse(
     )
     progress("where the search looked", 0.95)
     looked = attempt("where the search looked", lambda: bias(history, seed=seed))
+    progress("why trials were proposed", 0.97)
+    reasons = None if proposals is None else explained(history, objective, seed, proposals)
     if len(names) < len(history.space):
         left = len(history.space) - len(names)
         warnings.append(f"Effects of the {left} least important parameters are not shown.")
@@ -186,6 +195,7 @@ def analyse(
         pairs=tuple(effects[len(names) :]),
         interactions=together,
         bias=looked,
+        proposals=reasons,
         beside=_beside(history, others or {}, objective),
         warnings=tuple(warnings),
         version=__version__,
@@ -207,6 +217,26 @@ def totals(record: Importance) -> dict[str, float]:
     for names, share in zip(record.parameters, record.share.tolist(), strict=True):
         for name in names:
             found[name] = found.get(name, 0.0) + (0.0 if math.isnan(share) else share)
+    return found
+
+
+def explained(
+    history: History, objective: str | None, seed: int, asked: bool = False
+) -> Path | Unavailable | None:
+    """The path of the recorded proposals, or of all where it is asked for; of many, some."""
+    numbers = [t.number for t in history.trials if proposed(t)]
+    if not numbers and not asked:
+        return None
+    if not numbers:  # each surrogate is fitted anew, so fewer
+        numbers = [t.number for t in history.trials][4 * len(history.space) :]
+    most = MOST_PROPOSALS
+    if len(numbers) > most:
+        steps = np.linspace(0, len(numbers) - 1, most).round().astype(int)
+        numbers = [numbers[k] for k in steps]
+    found: Path | Unavailable = attempt(
+        "why trials were proposed",
+        lambda: path(history, trials=numbers, seed=seed, objective=objective),
+    )
     return found
 
 

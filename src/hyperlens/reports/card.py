@@ -84,7 +84,8 @@ class Tree:
 class Card:
     """One thing to know.
 
-    `figure` is Plotly's JSON, `csv` the numbers behind it. `problem` says why the card has nothing
+    `figure` is Plotly's JSON, `csv` the numbers behind it. `captions` are sentences that go with
+    some values of the controls, as `when` says. `problem` says why the card has nothing
     to show. `qualities` are those of the surrogates on which the card rests; `how` says how it is to
     be read and how it was computed.
     """
@@ -97,6 +98,7 @@ class Card:
     figure: dict[str, Any] | None = None
     csv: str | None = None
     controls: tuple[Control, ...] = ()
+    captions: tuple[tuple[dict[str, tuple[int, ...]], str], ...] = ()
     tree: Tree | None = None
     table: Table | None = None
     grid: Grid | None = None

@@ -27,6 +27,7 @@ from hyperlens.reports.overview_cards import (
     timeline_card,
     trace_card,
 )
+from hyperlens.reports.proposal_cards import path_cards
 from hyperlens.reports.search_cards import beside_card, bias_card, data_card
 from hyperlens.surrogates.quality import Quality
 
@@ -51,6 +52,7 @@ def cards(analysis: Analysis) -> tuple[Card, ...]:
         marginals_card(analysis.effects),
         interactions_card(analysis.interactions),
         *effect_cards(analysis.effects, analysis.regions, analysis.pairs),
+        *(() if analysis.proposals is None else path_cards(analysis.proposals)),
         bias_card(analysis.bias),
         models,
         None if analysis.beside is None else beside_card(analysis.beside),

@@ -85,6 +85,8 @@ def _figure(card: Card) -> str:
     height = int(card.figure["layout"]["height"])
     label = escape(f"Plot: {card.title}. {' '.join(card.lead)}")
     controls = "".join(_control(c, f"{card.id}-{c.name}") for c in card.controls)
+    chosen = {c.name: c.chosen for c in card.controls}
+    captions = "".join(_caption(when, text, chosen) for when, text in card.captions)
     numbers = (
         ""
         if card.csv is None
@@ -93,10 +95,18 @@ def _figure(card: Card) -> str:
     return (
         f'<figure data-name="{escape(card.id)}">'
         + (f'<div class="controls" hidden>{controls}</div>' if controls else "")
+        + (f'<div class="captions" aria-live="polite">{captions}</div>' if captions else "")
         + f'<div class="plot" role="img" aria-label="{label}" style="height:{height}px"></div>'
         f'<script type="application/json">{embedded(card.figure)}</script>{numbers}'
         f"{_saving(card)}</figure>"
     )
+
+
+def _caption(when: dict[str, tuple[int, ...]], text: str, chosen: dict[str, int]) -> str:
+    """Without a script, that of the values which are chosen at first."""
+    shown = all(chosen.get(name) in values for name, values in when.items() if name in chosen)
+    kept = escape(json.dumps({name: list(values) for name, values in when.items()}))
+    return f'<p data-when="{kept}"{"" if shown else " hidden"}>{escape(text)}</p>'
 
 
 def _saving(card: Card) -> str:

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
 from hyperlens.cube import Axis, BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates.kernels import SQRT3, TOGETHER, matern, matern_slope
+from hyperlens.surrogates.threads import one_thread
 
 NO_EFFECT = 1e3  # length-scale of a column that never varied: no evidence, no effect
 SAME = 1 - 1e-6  # theta or rho of a column of which only one state was seen
@@ -247,7 +247,7 @@ def estimate(
     if not len(plan.bounds):
         return plan.fixed
     few = np.sort(rng.permutation(len(y))[:SCREENED_ROWS])
-    with threadpool_limits(1, user_api="blas"):  # on matrices this small threads cost up to 3 times
+    with one_thread():  # on matrices this small threads cost up to 3 times
         screen = Likelihood(cube, X[few], y[few], plan)
         candidates = plan.starts(SCREENED_STARTS * starts, rng)
         ranking = np.argsort([screen(c)[0] for c in candidates], kind="stable")

@@ -54,10 +54,10 @@ def _models(record: ModelSearch) -> Table:
 
 def _leaders(record: ModelSearch) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("place", justify="right")
-    table.add_column(printable(record.objective), justify="right")
-    table.add_column("model", overflow="fold")
-    table.add_column("configuration", overflow="ellipsis", no_wrap=True)
+    table.add_column("place", justify="right", no_wrap=True)
+    table.add_column(printable(record.objective), justify="right", no_wrap=True)
+    table.add_column("model", no_wrap=True)
+    table.add_column("configuration", overflow="fold")
     for place, leader in enumerate(record.leaders[:MOST_LEADERS], 1):
         own = {k: v for k, v in leader.values.items() if k.startswith(f"{leader.model}:")}
         told = [f"{k.split(':', 1)[1]} = {value(v)}" for k, v in own.items()]

@@ -1,0 +1,190 @@
+"""Cards of why trials were proposed: trial by trial, and how the reasons changed on the way."""
+
+from __future__ import annotations
+
+import math
+
+from hyperlens.explain.motives import motive, overall_sentence, shown
+from hyperlens.explain.path import Path
+from hyperlens.explain.proposals import Why
+from hyperlens.plots.path import draw_payouts, draw_predictions
+from hyperlens.plots.reasons import draw_reasons
+from hyperlens.reports import sentences as say
+from hyperlens.reports.analysis import Unavailable
+from hyperlens.reports.card import PROPOSALS, Card, Control, Fact, Table
+from hyperlens.reports.figures import as_plain, figure_of, unavailable
+
+CONTRIBUTION = (
+    "Shapley value: what this value of the parameter adds to the prediction, averaged over all orders "
+    "in which the proposal's values can replace those of an average configuration."
+)
+BOUND = "The confidence bound that the search optimises: mean and tau times uncertainty together."
+PAYOUT = (
+    "The proposal's own prediction minus the average over the space; contributions add up to it."
+)
+HOW = (
+    "Each proposal is explained by the surrogate that proposed it where the run recorded it, else "
+    "by one fitted to the trials before it (Croppi 2021). Contributions are Shapley values of the "
+    "predicted mean, of its uncertainty, and of the bound that combines them."
+)
+
+
+def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
+    """The reasons of every proposal, and three views of how they changed."""
+    if isinstance(record, Unavailable):
+        return (unavailable(record, "reasons", PROPOSALS, "Why trials were proposed"),)
+    last = len(record.trial) - 1
+    slider = Control(
+        "trial",
+        "slider",
+        "Trial",
+        tuple((k, f"trial {number}") for k, number in enumerate(record.trial.tolist())),
+        last,
+    )
+    return (
+        Card(
+            id="reasons",
+            section=PROPOSALS,
+            title="Why trials were proposed",
+            lead=(_motives(record),),
+            figure=as_plain(draw_reasons(record, last)),
+            csv=record.to_csv(),
+            controls=(slider,) if last else (),
+            captions=tuple(({"trial": (k,)}, _said(record, k)) for k in range(last + 1)),
+            notes=record.notes,
+            how=(HOW,),
+        ),
+        Card(
+            id="desirability",
+            section=PROPOSALS,
+            title="Desirability paths",
+            lead=(_strongest(record),),
+            figure=figure_of(record),
+            csv=record.to_csv(),
+            how=(
+                "What each parameter's value contributed to the bound, proposal by proposal.",
+                HOW,
+            ),
+        ),
+        Card(
+            id="payouts",
+            section=PROPOSALS,
+            title="Payouts",
+            lead=(
+                "How much better than an average configuration each proposal looked to the search, "
+                "and by which part: a better expected result, or more to be learned.",
+            ),
+            figure=as_plain(draw_payouts(record)),
+            csv=str(record.predictions.to_csv(index=False)),
+            how=(PAYOUT,),
+        ),
+        Card(
+            id="predictions",
+            section=PROPOSALS,
+            title="Predicted and measured",
+            lead=(_kept_promises(record),),
+            figure=as_plain(draw_predictions(record)),
+            csv=str(record.predictions.to_csv(index=False)),
+            how=("The surrogate's expectation before each proposal was tried, and its result.",),
+        ),
+    )
+
+
+def why_card(record: Why | Unavailable) -> Card:
+    """One proposal with everything that is known of its reasons."""
+    title = "Why this trial was proposed"
+    if isinstance(record, Unavailable):
+        return unavailable(record, "why", PROPOSALS, title)
+    rows = tuple(
+        (
+            name,
+            "inactive" if value is None else shown(value),
+            f"{record.mean[j]:+.4g}",
+            f"{record.uncertainty[j]:+.4g}",
+            f"{record.bound[j]:+.4g}",
+        )
+        for j, (name, value) in enumerate(zip(record.parameters, record.values, strict=True))
+    )
+    measured = "–" if record.measured is None else say.number(record.measured)
+    return Card(
+        id="why",
+        section=PROPOSALS,
+        title=f"Why trial {record.trial} was proposed",
+        lead=(record.sentence, *record.sentences[:3]),
+        facts=(
+            Fact("predicted", say.number(record.actual["mean"]), "before it was tried"),
+            Fact("measured", measured, "when it was tried"),
+            Fact("uncertainty", say.number(record.actual["uncertainty"], 3), "of the prediction"),
+            Fact("payout", say.number(record.payout["bound"], 3), "of the bound", PAYOUT),
+        ),
+        figure=figure_of(record),
+        csv=record.to_csv(),
+        table=Table(
+            ("parameter", "value", "mean", "uncertainty", "bound"),
+            rows,
+            (False, False, True, True, True),
+            ("", "", CONTRIBUTION, CONTRIBUTION, BOUND),
+        ),
+        qualities=(record.quality,),
+        notes=record.notes,
+        how=(HOW,),
+    )
+
+
+def _motives(record: Path) -> str:
+    """What the proposals were for, counted."""
+    counts: dict[str, int] = {}
+    for mean, uncertainty in zip(record.payout["mean"], record.payout["uncertainty"], strict=True):
+        what = motive(float(mean), float(uncertainty), record.maximize)
+        counts[what] = counts.get(what, 0) + 1
+    most = sorted(counts.items(), key=lambda item: -item[1])
+    said = ", ".join(f"{n} {what}" for what, n in most[:3])
+    return (
+        f"Of {say.counted(len(record.trial), 'proposal')} explained, by what they meant: {said}. "
+        "Exploitation is a better expected result than average, exploration more uncertainty."
+    )
+
+
+def _said(record: Path, k: int) -> str:
+    names = ("mean", "uncertainty", "bound")
+    text = overall_sentence(
+        int(record.trial[k]),
+        record.parameters,
+        record.bound[k],
+        {n: float(record.actual[n][k]) for n in names},
+        {n: float(record.payout[n][k]) for n in names},
+        record.objective,
+        record.maximize,
+        "the average of the space",
+    )
+    measured = float(record.measured[k])
+    result = (
+        f" It then measured {say.number(measured)}." if math.isfinite(measured) else " It failed."
+    )
+    return text + result
+
+
+def _strongest(record: Path) -> str:
+    weight = abs(record.bound).mean(axis=0)
+    first = int(weight.argmax())
+    return (
+        f"{record.parameters[first]} weighed most in the search's choices, "
+        f"{say.number(float(weight[first]), 3)} of the bound on average. "
+        + ("Upward" if record.maximize else "Downward")
+        + " is desirable."
+    )
+
+
+def _kept_promises(record: Path) -> str:
+    """How often the result lay within two standard deviations of what was predicted."""
+    known = [k for k in range(len(record.trial)) if math.isfinite(record.measured[k])]
+    if not known:
+        return "None of these proposals has a result."
+    off = [
+        abs(record.measured[k] - record.actual["mean"][k]) <= 2 * record.actual["uncertainty"][k]
+        for k in known
+    ]
+    return (
+        f"{sum(off)} of {say.counted(len(known), 'proposal')} came out within two standard deviations "
+        "of what the search expected; about 95 % would be right."
+    )

@@ -1,0 +1,21 @@
+"""One thread for linear algebra: small matrices are faster so, and results the same on any machine."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """While it is entered, BLAS uses one thread."""
+    limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limited
+
+
+@cache
+def _controller() -> Any:
+    """Looking for the libraries takes ten milliseconds; they do not change."""
+    return ThreadpoolController()

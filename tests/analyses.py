@@ -1,0 +1,238 @@
+"""An analysis with numbers small enough to check by hand, for the tests of cards and pages."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+from views import searched, together, tree
+
+from hyperlens.explain.beside import Beside
+from hyperlens.explain.effects import Effect
+from hyperlens.explain.fanova import Importance
+from hyperlens.explain.footprint import Footprint
+from hyperlens.explain.overview import Overview
+from hyperlens.explain.spending import Spending
+from hyperlens.explain.timeline import Timeline
+from hyperlens.explain.trials import Trials
+from hyperlens.reports.analysis import Analysis, Unavailable
+from hyperlens.surrogates.quality import Quality
+
+LOW = Quality("forest", 0.4, 0.6, 0.8, 4, 2, "caution", "Read it as a tendency.")
+HIGH = Quality("process", 0.9, 0.9, float("nan"), 4, 2, "trust", "It predicts well.")
+
+
+def effect(name: str, choice: str | None = None, note: str = "a note") -> Effect:
+    """A curve that is best (smallest) at 2, or points that are best at `choice`."""
+    mean = np.array([1.0, 0.5, 0.52, 2.5])
+    values = (1.0, 2.0, 3.0, 4.0) if choice is None else ("a", choice, "b", "c")
+    seen: tuple[Any, ...] = (1.5, 2.5, None) if choice is None else (choice, "a", choice)
+    return Effect(
+        objective="loss",
+        maximize=False,
+        parameters=(name,),
+        values=(values,),
+        log=(False,),
+        numeric=(choice is None,),
+        mean=mean,
+        std=np.full(4, 0.1),
+        low=mean - 0.2,
+        high=mean + 0.2,
+        pointwise=np.full(4, 0.1),
+        joint=np.full(4, 0.05),
+        band="pointwise",
+        level=0.95,
+        surrogate="process",
+        observed=(seen,),
+        observed_cost=np.array([1.0, 0.4, 0.7]),
+        support=np.ones(4),
+        ice_mean=np.empty((0, 4)),
+        ice_std=np.empty((0, 4)),
+        incumbent=(seen[0],),
+        quality=HIGH,
+        notes=(note,),
+    )
+
+
+def trials(name: str = "lr", choice: str = "adam", text: str = "plain") -> Trials:
+    """Four trials of which one failed."""
+    return Trials(
+        objective="loss",
+        maximize=False,
+        parameters=(name, "opt", "momentum"),
+        number=np.arange(4),
+        state=("complete", "failed", "complete", "complete"),
+        cost=np.array([1.0, np.nan, 0.4, 0.7]),
+        analysed=np.array([True, False, True, True]),
+        budget=np.full(4, np.nan),
+        seconds=np.array([1.0, 2.0, 3.0, 4.0]),
+        proposer=(None,) * 4,
+        reason=(None, text, None, None),
+        values=((0.1, 0.2, 0.1, 0.4), (choice, choice, choice, "sgd"), (None, None, None, 0.5)),
+        places=np.array(
+            [[0.1, 0.25, np.nan], [0.2, 0.25, np.nan], [0.1, 0.25, np.nan], [0.4, 0.75, 0.5]]
+        ),
+        ticks=(
+            ((0.0, 0.01), (1.0, 1.0)),
+            ((0.25, choice), (0.75, "sgd")),
+            ((0.0, 0.0), (1.0, 1.0)),
+        ),
+    )
+
+
+def timeline() -> Timeline:
+    """Two trials at once, one after them."""
+    return Timeline(
+        number=np.array([0, 1, 2]),
+        start=np.array([0.0, 1.0, 4.0]),
+        end=np.array([4.0, 3.0, 8.0]),
+        lane=np.array([0, 1, 0]),
+        state=("complete", "failed", "complete"),
+        edges=np.array([0.0, 4.0, 8.0]),
+        finished={"complete": np.array([0, 2]), "failed": np.array([1, 0])},
+        running=np.array([1.5, 1.0]),
+        notes=("1 of 4 trials recorded no times.",),
+    )
+
+
+def footprint(name: str = "lr") -> Footprint:
+    return Footprint(
+        objective="loss",
+        maximize=False,
+        number=np.array([0, 2, 3]),
+        x=np.array([0.0, 1.0, 2.0]),
+        y=np.array([0.0, 1.0, 0.0]),
+        cost=np.array([1.0, 0.4, 0.7]),
+        best_trial=2,
+        even=np.array([[0.5, 0.5], [1.5, 0.2]]),
+        stress=0.2,
+        weights={name: 1.0, "opt": 0.5},
+        seed=0,
+        notes=(),
+    )
+
+
+def spending(choice: str = "adam") -> Spending:
+    """Two models at two budgets."""
+    return Spending(
+        objective="loss",
+        maximize=False,
+        choice="opt",
+        models=(choice, "sgd"),
+        budgets=(1.0, 9.0),
+        trials=np.array([[3, 1], [2, 0]]),
+        seconds=np.array([[3.0, 9.0], [2.0, 0.0]]),
+        best=np.array([[0.6, 0.4], [0.9, np.nan]]),
+        steps=np.array([1, 3, 6]),
+        path=np.array([[1.0, 0.5, 2 / 3], [0.0, 0.5, 1 / 3]]),
+        notes=(),
+    )
+
+
+def runs(name: str = "first") -> Beside:
+    """The first led after two trials, the second in the end."""
+    return Beside(
+        objective="loss",
+        maximize=False,
+        runs=(name, "second"),
+        trace=(np.array([0.5, 0.3]), np.array([0.9, 0.8, 0.2])),
+        elapsed=(np.array([1.0, 2.0]), np.full(3, np.nan)),
+        best=np.array([0.3, 0.2]),
+        at_common=np.array([0.3, 0.8]),
+        common=2,
+        notes=("Their search spaces are not the same.",),
+    )
+
+
+def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Analysis:
+    overview = Overview(
+        source=text,
+        objective="loss",
+        maximize=False,
+        states={"complete": 3, "failed": 1},
+        best=0.4,
+        best_trial=2,
+        best_values={name: 0.1, "opt": choice},
+        number=np.array([0, 2, 3]),
+        cost=np.array([1.0, 0.4, 0.7]),
+        trace=np.array([1.0, 0.4, 0.4]),
+        parameters=(name, "opt", "momentum"),
+        conditions={"momentum": f"opt is {choice}"},
+        constants={"epochs": 9},
+        notes=(text,),
+    )
+    importance = Importance(
+        objective="loss",
+        parameters=((name,), (name, "opt"), ("opt",)),
+        share=np.array([0.6, 0.2, 0.1]),
+        std=np.array([0.1, 0.1, 0.1]),
+        low=np.array([0.5, 0.1, 0.05]),
+        high=np.array([0.7, 0.3, 0.2]),
+        surrogate="forest",
+        cap=None,
+        witness_quality=None,
+        rank_low=np.array([1.0, 2.0, 3.0]),
+        rank_high=np.array([1.0, 2.0, 3.0]),
+        witness=np.array([0.5, 0.2, 0.1]),
+        witness_low=np.array([0.5, 0.2, 0.1]),
+        witness_high=np.array([0.5, 0.2, 0.1]),
+        rest=0.1,
+        interval=0.9,
+        order=2,
+        trees=16,
+        trials=3,
+        seed=7,
+        quality=LOW,
+        notes=(text,),
+    )
+    return Analysis(
+        overview=overview,
+        trials=trials(name, choice, text),
+        timeline=timeline(),
+        footprint=footprint(name),
+        spending=spending(choice),
+        qualities=(LOW, HIGH),
+        importance=importance,
+        effects=(effect(name, note=text), effect("opt", choice), Unavailable("momentum", text)),
+        regions=(tree(name, f"opt is {choice}"),),
+        pairs=(),
+        interactions=together(name),
+        bias=searched(name),
+        proposals=None,
+        beside=runs(text),
+        warnings=(text, "a warning"),
+        version="1.2.3",
+        seed=7,
+    )
+
+
+class Page(HTMLParser):
+    """What a browser would see: tags with attributes, texts, scripts, rows of tables."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.text = ""
+        self._in: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._in.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._in and self._in.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if self._in and self._in[-1] == "script":
+            self.scripts[-1] += data
+        elif not self._in or self._in[-1] != "style":
+            self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]

@@ -1,0 +1,147 @@
+"""The estimators as scikit-learn wants them, and as users do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ConfigSpace as CS
+import numpy as np
+import optuna
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import hyperlens as hl
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+RARE = "its data has a class with one row, which cannot be both trained on and measured"
+EXPECTED = dict.fromkeys(
+    (
+        "check_dict_unchanged",
+        "check_dont_overwrite_parameters",
+        "check_f_contiguous_array_estimator",
+        "check_fit2d_1feature",
+        "check_fit2d_predict1d",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+    ),
+    RARE,
+)
+SMALL: dict[str, Any] = {"budget": 2, "optimizer": "random", "folds": 1}
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    [
+        hl.CASHClassifier(models=("LogisticRegression", "GaussianNB"), **SMALL),
+        hl.CASHRegressor(models=("Ridge", "KNeighborsRegressor"), **SMALL),
+    ],
+    expected_failed_checks=lambda e: EXPECTED if isinstance(e, hl.CASHClassifier) else {},
+)
+def test_scikit_learn_s_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def frame(n: int = 80, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "size": rng.standard_normal(n),
+            "kind": pd.Categorical(rng.choice(["x", "y"], n)),
+            "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, n), "D"),
+        }
+    )
+    X.loc[::7, "size"] = np.nan
+    score = X["size"].fillna(0) + (X["kind"] == "x")
+    return X, pd.cut(score, [-9, -0.2, 0.8, 9], labels=["low", "mid", "high"]).astype(str)
+
+
+def test_three_classes_from_a_frame_with_gaps() -> None:
+    X, y = frame()
+    fast = ("BernoulliNB", "GaussianNB", "QuadraticDiscriminantAnalysis")
+    model = hl.CASHClassifier(budget=9, folds=2, models=fast).fit(X, y)
+    chances = model.predict_proba(X)
+    assert list(model.classes_) == ["high", "low", "mid"]
+    assert chances.shape == (80, 3)
+    assert chances.sum(axis=1) == pytest.approx(np.ones(80))
+    assert np.array_equal(model.predict(X), model.classes_[chances.argmax(axis=1)])
+    assert model.best_configuration_["model"] in fast
+    assert model.best_loss_ == model.leaderboard_["log_loss"].iloc[0] == model.search_.best[0]
+    assert model.history_.incumbent().values == model.best_configuration_
+    new = X.head(3).assign(kind="never seen", size=np.inf)
+    assert set(model.predict(new)) <= set(y)
+    again = clone(model).fit(X, y)
+    assert np.array_equal(again.predict_proba(X), chances)
+
+
+def test_in_pipelines_and_cross_validation() -> None:
+    X, y = frame()
+    numbers = X[["size"]].fillna(0)
+    search = hl.CASHClassifier(models=("BernoulliNB", "GaussianNB"), **SMALL)
+    scores = cross_val_score(make_pipeline(StandardScaler(), search), numbers, y, cv=2)
+    assert scores.shape == (2,)
+    assert scores.min() > 0.34  # three classes
+
+
+def test_numbers_are_predicted() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((90, 2))
+    y = 1000 + 50 * X[:, 0]
+    model = hl.CASHRegressor(budget=9, folds=2, models=("Ridge", "KNeighborsRegressor")).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.history_.objective().name == "root_mean_squared_error"
+    assert not hasattr(model, "predict_proba")
+
+
+def space() -> CS.ConfigurationSpace:
+    found = CS.ConfigurationSpace()
+    model = CS.CategoricalHyperparameter("model", ["bayes", "logistic"])
+    strength = CS.Float("C", (0.01, 10.0), log=True)
+    found.add([model, strength])
+    found.add(CS.EqualsCondition(strength, model, "logistic"))
+    return found
+
+
+def build(configuration: Mapping[str, Any]) -> Any:
+    if configuration["model"] == "bayes":
+        return GaussianNB()
+    return LogisticRegression(C=configuration["C"])
+
+
+def test_a_pool_of_one_s_own() -> None:
+    X, y = frame()
+    numbers = X[["size"]].fillna(0)
+    model = hl.CASHClassifier(space=space(), build=build, **(SMALL | {"budget": 6})).fit(numbers, y)
+    assert {t.values["model"] for t in model.history_.trials} == {"bayes", "logistic"}
+    assert isinstance(model.best_model_, (GaussianNB, LogisticRegression))
+    weighted = model.search_.weights[model.search_.models.index("logistic")]
+    assert weighted == pytest.approx(2 / 3)  # one hyperparameter against none
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (["a"] * 80, "one class"),
+        (["a"] * 79 + ["b"], "one row"),
+        (["a", None] * 40, "NaN"),
+        (["a"] * 12, "80 rows where y has 12"),
+    ],
+)
+def test_what_cannot_be_learnt_is_refused(y: list[Any], said: str) -> None:
+    X, _ = frame()
+    with pytest.raises(ValueError, match=said) as caught:
+        hl.CASHClassifier(**SMALL).fit(X, np.array(y, dtype=object))
+    assert isinstance(caught.value, hl.HyperlensError)
+
+
+def test_texts_are_no_numbers() -> None:
+    X, y = frame()
+    with pytest.raises(ValueError, match="CASHClassifier for classes"):
+        hl.CASHRegressor(**SMALL).fit(X, y)

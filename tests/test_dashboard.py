@@ -1,0 +1,473 @@
+"""The live page: who may ask, what may be asked, that answers come and are the report's own."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import fake_worker
+import optuna
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from live_page import PATIENCE, Client, ready, served, until
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+import hyperlens as hl
+from hyperlens.dashboard import create_app, serving
+from hyperlens.dashboard.cache import Cache
+from hyperlens.dashboard.jobs import DIED
+from hyperlens.dashboard.questions import LONG, QUICK, SURROGATES, NotAsked, Question, parse
+from hyperlens.dashboard.reading import Reader, digest
+from hyperlens.dashboard.sources import Run, Source
+from hyperlens.errors import SourceError
+from hyperlens.importers.studies import studies
+from hyperlens.reports.effect_cards import regions_card
+from hyperlens.reports.fragments import card_html
+from hyperlens.reports.overview_cards import trace_card
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def objective(trial: optuna.Trial) -> float:
+    lr = trial.suggest_float("lr", 1e-4, 1.0, log=True)
+    kind = trial.suggest_categorical("kind", ["a", "b"])
+    return (math.log10(lr) + 2) ** 2 + (kind == "b") * trial.suggest_float("wd", 0.0, 1.0)
+
+
+def study(path: Path, name: str = "one", trials: int = 25) -> optuna.Study:
+    made = optuna.create_study(
+        study_name=name,
+        storage=f"sqlite:///{path}",
+        load_if_exists=True,
+        sampler=optuna.samplers.RandomSampler(seed=0),
+    )
+    made.optimize(objective, n_trials=trials)
+    return made
+
+
+def asked(client: Client, card: str, **more: Any) -> dict[str, Any]:
+    answer = client.post("/api/ask", {"run": 0, "card": card, **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def answered(client: Client, card: str, **more: Any) -> dict[str, Any]:
+    """The answer, waited for."""
+    found = asked(client, card, **more)
+    if found["state"] in ("waiting", "running"):
+        job = client.app.state.desk.job(found["ticket"])
+        assert job.finished.wait(PATIENCE)
+        found = client.get(f"/api/job?ticket={found['ticket']}").json()
+    return found
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[Client]:
+    """The page with workers that compute nothing."""
+    with served(create_app(["nowhere"], worker=fake_worker.work)) as client:
+        ready(client)
+        yield client
+
+
+# What may be asked
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+NAMES = list(asdict(Question("data")))
+likely = st.sampled_from(
+    [
+        *QUICK,
+        *LONG,
+        *SURROGATES,
+        "lr",
+        "loss",
+        1.0,
+        9,
+        3,
+        "../../etc/passwd",
+        "'; DROP TABLE trials; --",
+    ]
+)
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), likely | anything))
+def test_a_question_holds_only_what_the_run_knows(body: dict[str, Any]) -> None:
+    seen = fake_worker.SEEN
+    try:
+        question = parse(body, seen, runs=2)
+    except NotAsked:
+        return
+    assert question.card in (*QUICK, *LONG)
+    assert question.objective in (None, *seen.objectives)
+    assert question.budget in (None, *seen.budgets)
+    assert question.surrogate in (None, *SURROGATES)
+    assert {question.parameter, question.other} <= {None, *seen.parameters}
+    assert question.trial in (None, *seen.explained)
+    assert 0 <= question.splits <= 20
+    assert all(what in ("split", "merge") and id >= 0 for what, id in question.steps)
+    assert set(question.beside) <= {0, 1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"card": "/etc/passwd"},
+        {"card": "effect", "parameter": "lr' OR 1=1"},
+        {"card": "effect", "parameter": ["lr"]},
+        {"card": "effect", "budget": True},
+        {"card": "regions", "steps": [["split", "0; DROP"]]},
+        {"card": "regions", "steps": [["run", 0]]},
+        {"card": "regions", "splits": 10**9},
+        {"card": "beside", "beside": [0, 99]},
+        {"card": "beside", "beside": [0]},
+        {"card": "proposals", "trial": 5},
+        [1, 2],
+    ],
+)
+def test_what_no_run_knows_is_refused(fake: Client, body: Any) -> None:
+    sent = {"run": 0, **body} if isinstance(body, dict) else body
+    answer = fake.post("/api/ask", sent)
+    assert answer.status_code == 400
+    assert answer.json()["problem"]
+
+
+@pytest.mark.parametrize("run", ["-1", "99", "1e9", "../x", "%D9%A3", "", "1" * 50])
+def test_a_run_has_a_number_and_nothing_else(fake: Client, run: str) -> None:
+    assert fake.get(f"/api/state?run={run}").status_code == 400
+    assert fake.post("/api/ask", {"run": run, "card": "data"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/report.css/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/front/live.js", "/static"],
+)
+def test_no_path_is_served(fake: Client, path: str) -> None:
+    assert fake.get(path).status_code == 404
+
+
+def test_bodies_are_small_json_objects(fake: Client) -> None:
+    assert fake.post("/api/ask", {}, Content_Type="text/plain").status_code == 400
+    assert fake.post("/api/ask", raw=b"{").status_code == 400
+    assert fake.post("/api/ask", raw=b"[" * 70_000).status_code == 400
+    assert fake.get("/api/ask").status_code == 405
+
+
+# Who may ask
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "0.0.0.0", "a b"])
+def test_other_names_are_not_answered(fake: Client, host: str) -> None:
+    assert fake.get("/", {"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.1:8450", "localhost:1", "[::1]:8450", "LOCALHOST"]
+)
+def test_its_own_names_are_answered(fake: Client, host: str) -> None:
+    assert fake.get("/", {"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_other_pages_are_not_answered(fake: Client, headers: dict[str, str]) -> None:
+    assert fake.get("/api/runs", headers).status_code == 403
+    sent = {name.replace("-", "_"): value for name, value in headers.items()}
+    assert fake.post("/api/ask", {"run": 0, "card": "data"}, **sent).status_code == 403
+
+
+def test_its_own_page_is_answered(fake: Client) -> None:
+    own = {"Origin": fake.address, "Sec-Fetch-Site": "same-origin"}
+    assert fake.get("/api/runs", own).status_code == 200
+
+
+def test_every_answer_is_guarded(fake: Client) -> None:
+    for path in ("/", "/front.js", "/plotly.js", "/report.css", "/api/runs", "/nothing"):
+        headers = fake.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe-eval" not in headers["content-security-policy"]
+        assert "'unsafe-inline'" not in headers["content-security-policy"].split("style-src")[0]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+
+
+def test_a_token_is_asked_for_where_others_can_reach() -> None:
+    app = create_app(["nowhere"], token="right", hosts=("*",), worker=fake_worker.work)
+    with served(app) as client:
+        for path in ("/", "/api/runs", "/plotly.js"):
+            assert client.get(path).status_code == 401
+        assert client.get("/?token=wrong").status_code == 401
+        assert client.get("/api/runs?token=right").status_code == 401  # only the page takes it
+        assert client.get("/", {"Authorization": "Bearer right"}).status_code == 200
+        first = client.get("/?token=right")
+        assert (first.status_code, first.headers["location"]) == (303, "/")
+        cookie = first.headers["set-cookie"]
+        assert "httponly" in cookie.lower()
+        assert "samesite=strict" in cookie.lower()
+        assert client.get("/", {"Cookie": cookie.split(";")[0]}).status_code == 200
+        assert client.get("/", {"Cookie": "hyperlens=wrong"}).status_code == 401
+        assert client.get("/", {"Host": "evil.example"}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "others"),
+    [
+        ("127.0.0.1", False),
+        ("localhost", False),
+        ("::1", False),
+        ("0.0.0.0", True),
+        ("my.net", True),
+    ],
+)
+def test_only_this_machine_without_a_token(host: str, others: bool) -> None:
+    assert serving.reachable(host) is others
+    assert ("evil.example" in serving.names(host)) is False
+    assert (host in serving.names(host)) or not others
+
+
+def test_the_address_is_what_a_browser_opens() -> None:
+    with serving.bind("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert serving.address("127.0.0.1", listening, None) == f"http://127.0.0.1:{port}/"
+        assert serving.address("0.0.0.0", listening, "t") == f"http://127.0.0.1:{port}/?token=t"
+        with pytest.raises(SourceError, match="choose another --port"):
+            serving.bind("127.0.0.1", port)
+
+
+def test_what_cannot_be_served_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SourceError, match="There is no file"):
+        serving.check([Source(str(tmp_path / "no.db"))])
+    monkeypatch.setattr("hyperlens.dashboard.serving.find_spec", lambda name: None)
+    with pytest.raises(SourceError, match=r"pip install hyperlens\[dashboard\]"):
+        serving.check([])
+
+
+# Background work
+
+
+def test_the_same_question_is_computed_once(fake: Client) -> None:
+    first = answered(fake, "importance", parameter="lr")
+    again = asked(fake, "importance", parameter="lr")
+    assert first["state"] == again["state"] == "done"
+    assert again["html"] == first["html"]  # which counts the answers of its process
+    other = answered(fake, "importance", parameter="lr", objective="time")
+    assert other["html"] != first["html"]
+
+
+def test_quick_answers_come_while_a_long_one_is_computed_and_cancelled(fake: Client) -> None:
+    slow = asked(fake, "effect", parameter=fake_worker.SLOW)
+    assert asked(fake, "effect", parameter=fake_worker.SLOW)["ticket"] == slow["ticket"]
+    job = fake.app.state.desk.job(slow["ticket"])
+    step: dict[str, Any] = until(
+        lambda: (
+            found
+            if (found := fake.get(f"/api/job?ticket={slow['ticket']}").json())["what"]
+            == "being slow"
+            else None
+        )
+    )
+    assert (step["state"], step["part"]) == ("running", 0.5)
+    waiting = asked(fake, "effect", parameter="lr", budget=9)
+    assert waiting["state"] == "waiting"
+    assert answered(fake, "overview", objective="loss")["state"] == "done"
+    fake.post("/api/cancel", {"ticket": slow["ticket"], "waiting": True})
+    assert not job.finished.is_set()  # only what waits is dropped
+    fake.post("/api/cancel", {"ticket": slow["ticket"]})
+    assert job.finished.wait(PATIENCE)
+    told = fake.get(f"/api/job?ticket={slow['ticket']}").json()
+    assert (told["state"], told["problem"]) == ("cancelled", "This was cancelled.")
+    assert answered(fake, "effect", parameter="lr", budget=9)["state"] == "done"
+
+
+def test_what_waits_can_be_dropped(fake: Client) -> None:
+    slow = asked(fake, "regions", parameter=fake_worker.SLOW)
+    behind = asked(fake, "regions", parameter="lr", splits=7)
+    fake.post("/api/cancel", {"ticket": behind["ticket"], "waiting": True})
+    assert fake.get(f"/api/job?ticket={behind['ticket']}").json()["state"] == "cancelled"
+    fake.post("/api/cancel", {"ticket": slow["ticket"]})
+    assert answered(fake, "regions", parameter="lr", splits=7)["state"] == "done"
+
+
+def test_a_process_that_dies_is_replaced(fake: Client) -> None:
+    dead = answered(fake, "effect", parameter=fake_worker.DEADLY)
+    assert (dead["state"], dead["problem"]) == ("failed", DIED)
+    assert answered(fake, "pair", parameter="lr", other=fake_worker.SLOW)["state"] == "done"
+
+
+def test_a_problem_is_said_and_not_kept(fake: Client) -> None:
+    for _ in range(2):
+        told = answered(fake, "effect", parameter=fake_worker.BROKEN)
+        assert (told["state"], told["problem"]) == ("failed", "It is broken.")
+
+
+def test_fifty_clients_at_once(fake: Client) -> None:
+    def one(k: int) -> tuple[int, str]:
+        fake.get("/")
+        fake.get("/api/state?run=0")
+        found = answered(fake, "summary", objective="time")
+        return 200, found["html"]
+
+    with ThreadPoolExecutor(50) as pool:
+        found = list(pool.map(one, range(50)))
+    assert len(set(found)) == 1  # nobody was refused, and it was computed once
+
+
+def test_the_page_has_a_place_for_every_card(fake: Client) -> None:
+    page = fake.get("/").text
+    for card in (*QUICK, *LONG):
+        assert f'data-card="{card}"' in page
+    script = fake.get("/front.js").text
+    assert "JSON.parse" in script
+    assert "eval(" not in script
+    assert fake.get("/plotly.js").headers["cache-control"].startswith("public")
+
+
+def test_the_cache_forgets_what_was_not_used() -> None:
+    cache = Cache(most=10)
+    cache.put("a", {"html": "12345"})
+    cache.put("b", {"html": "12345"})
+    assert cache.get("a") is not None
+    cache.put("c", {"html": "12345"})
+    assert cache.get("b") is None
+    assert cache.get("a") is not None
+    cache.put("a", {"html": "1"})
+    cache.put("d", {"html": "123"})
+    assert cache.get("c") is not None
+
+
+# Real runs
+
+
+def test_a_digest_is_of_the_content(tmp_path: Path) -> None:
+    made = study(tmp_path / "a.db", trials=4)
+    first = digest(hl.read(made))
+    assert digest(hl.read(made)) == first
+    made.optimize(objective, n_trials=1)
+    assert digest(hl.read(made)) != first
+
+
+def test_a_run_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
+    made = study(tmp_path / "a.db", trials=4)
+    reader = Reader((Source(str(tmp_path / "a.db")),))
+    run = Run(0, "one", "one")
+    first = reader.read(run)
+    assert reader.read(run) is first
+    made.optimize(objective, n_trials=1)
+    assert reader.read(run).seen.trials == 5
+
+
+def test_studies_of_a_storage_are_listed(tmp_path: Path) -> None:
+    for name in ("one", "two <b>"):
+        study(tmp_path / "a.db", name, trials=1)
+    names = ("one", "two <b>")
+    assert studies(str(tmp_path / "a.db")) == names
+    assert studies(f"sqlite:///{tmp_path / 'a.db'}") == names
+    journal = JournalStorage(JournalFileBackend(str(tmp_path / "j.log")))
+    for name in ("gone", "kept"):
+        optuna.create_study(study_name=name, storage=journal)
+    optuna.delete_study(study_name="gone", storage=journal)
+    assert studies(str(tmp_path / "j.log")) == ("kept",)
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    assert studies(str(tmp_path / "t.csv")) == ()
+    reader = Reader((Source(str(tmp_path / "a.db")), Source(str(tmp_path / "t.csv"))))
+    assert [r.title for r in reader.runs()] == ["one (a.db)", "two <b> (a.db)", "t.csv"]
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("live") / "runs.db"
+    study(path, "one")
+    study(path, "two", trials=12)
+    return path
+
+
+@pytest.fixture(scope="module")
+def real(storage: Path) -> Iterator[Client]:
+    with served(create_app([str(storage)])) as client:
+        ready(client)
+        yield client
+
+
+def test_cards_are_those_of_the_report(real: Client, storage: Path) -> None:
+    history = hl.read(storage, "one")
+    answer = answered(real, "overview")
+    assert card_html(trace_card(hl.overview(history)), live=True) in answer["html"]
+    assert answer["trials"] == len(history.trials)
+    assert 'id="footprint"' in answer["html"]
+
+
+def test_regions_grow_by_hand(real: Client, storage: Path) -> None:
+    history = hl.read(storage, "one")
+    asked_for = {"parameter": "lr", "surrogate": "gp", "splits": 1}
+    answer = answered(real, "regions", **asked_for)
+    tree = hl.regions(history, "lr", splits=1, surrogate="gp")
+    assert answer["html"] == card_html(regions_card(tree, "regions"), live=True)
+    leaf = tree.leaves[0].id
+    grown = tree.split(leaf)
+    answer = answered(real, "regions", **asked_for, steps=[["split", leaf]])
+    assert answer["html"] == card_html(regions_card(grown, "regions"), live=True)
+    back = answered(real, "regions", **asked_for, steps=[["split", leaf], ["merge", 0]])
+    assert back["html"] == card_html(regions_card(grown.merge(0), "regions"), live=True)
+    gone = answered(real, "regions", **asked_for, steps=[["merge", 0], ["split", leaf]])
+    assert "There is no region" in gone["html"]
+
+
+def test_an_effect_of_the_most_important_parameter(real: Client) -> None:
+    answer = answered(real, "effect", surrogate="forest")
+    assert answer["parameter"] == "lr"
+    assert "<h3>lr</h3>" in answer["html"]
+
+
+def test_runs_are_compared(real: Client) -> None:
+    ready(real, 1)
+    answer = answered(real, "beside", beside=[0, 1])
+    assert "After 12 trials, as many as each has" in answer["html"]
+
+
+def test_the_page_follows_a_run(real: Client, storage: Path) -> None:
+    before = ready(real, 1)
+    assert before["trials"] == 12
+    study(storage, "two", trials=3)
+
+    def changed() -> Any:
+        found = real.get("/api/state?run=1").json()
+        return found if found["version"] != before["version"] else None
+
+    after = until(changed)
+    assert after["trials"] == 15
+    answer = answered(real, "data", run=1)
+    assert answer["trials"] == 15
+    assert answer["version"] == after["version"]
+
+
+def test_a_run_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    (tmp_path / "bad.db").write_bytes(b"SQLite format 3\0" + b"\0" * 100)
+    with served(create_app([str(tmp_path / "bad.db")])) as client:
+        until(lambda: client.get("/api/runs").json()["ready"])
+        told = until(lambda: client.get("/api/state?run=0").json()["problem"])
+        assert "bad.db" in told
+        refused = client.post("/api/ask", {"run": 0, "card": "data"})
+        assert refused.status_code == 400
+        assert json.loads(refused.text)["problem"] == told

@@ -1,0 +1,138 @@
+"""The report as one file: user text stays text, nothing is loaded, everything can be reached."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from analyses import Page, analysis
+
+from hyperlens.reports.card import Card
+from hyperlens.reports.cards import cards
+from hyperlens.reports.fragments import card_html, embedded
+from hyperlens.reports.html import render
+
+EVIL = ("<script>alert(1)</script>", "</script>", '"><img src=x onerror=alert(1)>')
+
+
+@cache
+def page() -> Page:
+    return Page(render(cards(analysis()), "A title"))
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_planted_markup_stays_text(evil: str) -> None:
+    planted = Page(render(cards(analysis(name=evil, choice=evil + "2", text=evil)), evil))
+    harmless = page()
+    assert [t for t, _ in planted.tags] == [t for t, _ in harmless.tags]
+    assert len(planted.scripts) == len(harmless.scripts)
+    assert evil in planted.text
+    for _, attributes in planted.tags:
+        assert not any(a.startswith("on") for a in attributes)
+    for text in planted.scripts[:-2]:
+        assert "<" not in text
+        json.loads(text)
+
+
+def test_nothing_is_loaded() -> None:
+    for _, attributes in page().tags:
+        assert "src" not in attributes
+        href = attributes.get("href")
+        assert href is None or href.startswith("#")
+    style = re.search(r"<style>(.*?)</style>", render((), ""), re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+def test_policy_lets_only_the_two_scripts_run() -> None:
+    (policy,) = [
+        m["content"] for m in page().all("meta") if m.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    allowed = re.findall(r"'sha256-([^']+)'", policy)
+    run = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in page().scripts]
+    assert allowed == run[-2:]
+    assert "script-src 'unsafe-inline'" not in policy
+
+
+def test_links_find_their_targets_and_ids_are_unique() -> None:
+    ids = [a["id"] for _, a in page().tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    for link in page().all("a"):
+        assert str(link["href"]).removeprefix("#") in ids
+
+
+def test_figures_and_tables_can_be_read_without_seeing() -> None:
+    plots = [d for d in page().all("div") if d.get("role") == "img"]
+    assert len(plots) == len([c for c in cards(analysis()) if c.figure])
+    assert any("best with lr near 2" in str(p["aria-label"]) for p in plots)
+    assert all(h.get("scope") in ("row", "col") for h in page().all("th"))
+    assert len(page().all("h1")) == 1
+
+
+def test_figures_in_the_page_are_those_of_the_cards() -> None:
+    figures = [c.figure for c in cards(analysis()) if c.figure]
+    shown = [json.loads(s) for s in page().scripts[:-2]]
+    assert [s for s in shown if isinstance(s, dict) and "layout" in s] == figures
+    numbers = [c.csv for c in cards(analysis()) if c.csv]
+    assert [s for s in shown if isinstance(s, str)] == numbers
+
+
+def test_the_same_cards_give_the_same_page() -> None:
+    first = render(cards(analysis()), "A title")
+    assert render(cards(analysis()), "A title") == first
+
+
+def test_embedded_json_cannot_leave_its_element() -> None:
+    value = "</script><!--&\u2028\u2029\ud800"
+    text = embedded(value)
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == value
+
+
+def test_text_that_is_no_unicode_can_be_written() -> None:
+    render((Card("summary", "Summary", "bad \ud800"),), "t").encode("utf-8")
+
+
+def test_controls_have_labels_and_wait_for_the_script() -> None:
+    labelled = {label.get("for") for label in page().all("label")}
+    chosen = [*page().all("select"), *(i for i in page().all("input") if i.get("type") != "radio")]
+    assert chosen
+    assert {c["id"] for c in chosen} <= labelled
+    groups = [d for d in page().all("div") if d.get("class") == "controls"]
+    assert groups
+    assert all("hidden" in g for g in groups)
+    sliders = [i for i in page().all("input") if i.get("type") == "range"]
+    assert [(s["min"], s["max"], s["value"]) for s in sliders] == [("0", "1", "1")]
+
+
+def test_sentences_on_demand_open_what_they_name() -> None:
+    asides = {s["id"] for s in page().all("span") if "popover" in s}
+    targets = [b["popovertarget"] for b in page().all("button") if "popovertarget" in b]
+    assert len(targets) > 20
+    assert set(targets) == asides
+
+
+def test_only_a_live_page_grows_regions_by_hand() -> None:
+    (found,) = [c for c in cards(analysis()) if c.id == "regions-1"]
+    assert "data-hand" not in card_html(found)
+    hands = [b for b in Page(card_html(found, live=True)).all("button") if "data-hand" in b]
+    assert [(b["data-hand"], b["data-region"]) for b in hands] == [
+        ("merge", "0"),
+        ("split", "1"),
+        ("split", "2"),
+    ]
+
+
+def test_captions_show_what_is_chosen_first() -> None:
+    (found,) = [c for c in cards(analysis()) if c.id == "regions-1"]
+    captions = (({"splits": (0,)}, "none yet"), ({"splits": (1,)}, "one by now"))
+    shown = Page(card_html(replace(found, captions=captions)))
+    assert [("hidden" in p) for p in shown.all("p") if "data-when" in p] == [True, False]
