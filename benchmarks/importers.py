@@ -6,6 +6,7 @@ python -m benchmarks.importers [--save]
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,8 @@ from benchmarks.machine import peak_memory_mib
 start = time.perf_counter()
 import hyperlens as hl
 record = hl.validate(sys.argv[1], space=sys.argv[2] or None)
-print(time.perf_counter() - start, peak_memory_mib(), record.trials, len(record.parameters))
+taken = time.perf_counter() - start
+print(taken, time.process_time(), peak_memory_mib(), record.trials, len(record.parameters))
 """
 
 
@@ -84,8 +86,10 @@ def measure() -> list[tuple[str, str, str]]:
         ):
             words = [sys.executable, "-c", MEASURED, str(at / name), space]
             said = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
-            assert [int(said[2]), int(said[3])] == [TRIALS, PARAMETERS], said
-            rows.append((what, f"{float(said[0]):.1f} s, {float(said[1]):.0f} MiB", limit))
+            assert [int(said[3]), int(said[4])] == [TRIALS, PARAMETERS], said
+            wall, processor, memory = map(float, said[:3])
+            told = f"{wall:.1f} s ({processor:.1f} s of processor time), {memory:.0f} MiB"
+            rows.append((what, told, limit))
     return rows
 
 
@@ -114,13 +118,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--save", action="store_true", help="write docs/results/importers.md")
     chosen = parser.parse_args()
+    rows = measure()
     lines = [
-        f"{TRIALS:,} trials of {PARAMETERS} parameters, one in four conditional.",
+        f"{TRIALS:,} trials of {PARAMETERS} parameters, one in four conditional. Processes that "
+        f"wanted a processor while this ran, on average: {os.getloadavg()[1]:.0f}.",
         "",
         "| what | measured | aim |",
         "|---|---|---|",
     ]
-    lines += [f"| {a} | {b} | {c} |" for a, b, c in measure()]
+    lines += [f"| {a} | {b} | {c} |" for a, b, c in rows]
     text = (
         f"# Importers\n\n`python -m benchmarks.importers`. {description()}\n\n"
         + "\n".join(lines)

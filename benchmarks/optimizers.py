@@ -36,6 +36,8 @@ from hyperlens.cube import FloatArray
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "optimizers.md"
 DATA = Path(os.environ.get("HYPERLENS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
+FIRST_SEED = 1000  # none of these was looked at when our settings were chosen
+
 Cost = Callable[[Mapping[str, Any]], float]
 
 
@@ -139,7 +141,7 @@ def problems() -> list[Problem]:
         on_box("Hyper-Ellipsoid, d=4", [(-5.12, 5.12)] * 4, hyper_ellipsoid, 0.0, 80),
         on_box("Hartmann, d=6", [(0, 1)] * 6, hartmann6, -3.322368011391339, 120),
     ]
-    measured = None if os.environ.get("NOPH") else phoneme()
+    measured = phoneme()
     return found if measured is None else [*found, measured]
 
 
@@ -250,7 +252,7 @@ def runs(seeds: int, kept: Path, only: list[str]) -> Iterator[Run]:
             run = Run(**{**stored, "trace": tuple(stored["trace"])})
             known[run.method, run.problem, run.seed] = run
     chosen = [m for m in methods() if not only or m in only]
-    for seed in range(seeds):
+    for seed in range(FIRST_SEED, FIRST_SEED + seeds):
         for problem in problems():
             for method in chosen:
                 key = (method, problem.name, seed)

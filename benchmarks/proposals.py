@@ -13,6 +13,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -106,7 +107,7 @@ def peers(
 
     rows: list[Row] = []
     try:
-        import shap
+        shap = import_module("shap")
     except ImportError:
         rows.append(("shap", "not installed", ""))
     else:
@@ -130,7 +131,7 @@ def peers(
             found = np.asarray(kept[-1]).reshape(PARAMETERS, 2).T
             rows.append((name, f"{taken:.2f} s, error {error(found)}", _times(taken, ours)))
     try:
-        import shapiq
+        shapiq = import_module("shapiq")
     except ImportError:
         return [*rows, ("shapiq", "not installed", "")]
     values: list[FloatArray] = []
@@ -139,7 +140,7 @@ def peers(
         values.clear()
         for which in (0, 1):  # its games have one number, so mean and uncertainty are two games
             imputer = shapiq.MarginalImputer(
-                lambda X, which=which: predict(X)[:, which],  # type: ignore[misc]
+                lambda X, which=which: predict(X)[:, which],
                 latents,
                 x=x,
                 sample_size=BACKGROUND,

@@ -246,7 +246,10 @@ def within(designs: Mapping[tuple[int, str], Sequence[Outcome]]) -> str:
         low, high, paper = drawn.min(axis=0), drawn.max(axis=0), np.round(PAPER[key][1:], 1)
         inside += int(((low <= paper) & (paper <= high)).sum())
         cells += len(paper)
-    return f"- The paper's improvements lie within our range over uniform designs in {inside} of {cells} cells."
+    return (
+        "- The paper's improvements lie within our range over uniform designs in "
+        f"{inside} of {cells} cells."
+    )
 
 
 def verdicts(results: Mapping[tuple[int, str], Sequence[Outcome]]) -> str:

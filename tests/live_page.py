@@ -44,13 +44,11 @@ class Client:
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
         return self._send("GET", path, None, headers or {})
 
-    def post(
-        self, path: str, body: Any = None, *, raw: bytes | None = None, **headers: str
-    ) -> Answer:
-        """A JSON body; `raw` is sent as it is. Underscores in names of headers are dashes."""
-        content = json.dumps(body).encode() if raw is None else raw
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self._send("POST", path, content, {"Content-Type": "application/json", **named})
+    def post(self, path: str, body: Any, headers: Mapping[str, str] | None = None) -> Answer:
+        """Bytes are sent as they are, anything else as JSON."""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        named = {"Content-Type": "application/json", **(headers or {})}
+        return self._send("POST", path, content, named)
 
     def _send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]

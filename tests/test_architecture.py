@@ -76,6 +76,7 @@ MAY_USE = {
         "front",
         "explain",
         "comparison",
+        "cash",
         "plots",
         "history",
         "record",

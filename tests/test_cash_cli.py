@@ -120,6 +120,8 @@ def test_numbers_and_the_report(data: Path, tmp_path: Path) -> None:
     assert "a number is predicted (regression)" in err
     assert "best r2" in out
     page = (tmp_path / "report.html").read_text()
+    assert "Which model, and why" in page
+    assert "What mattered within" in page
     assert "Ridge" in page
     assert "r2" in page
 

@@ -16,9 +16,13 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hyperlens as hl
+from hyperlens.cash import build as build_of_pool
+from hyperlens.cash.evaluation import Evaluation
+from hyperlens.cash.refit import refitted
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -35,7 +39,17 @@ EXPECTED = dict.fromkeys(
     ),
     RARE,
 )
-SMALL: dict[str, Any] = {"budget": 2, "optimizer": "random", "folds": 1}
+EXTRA: dict[str, Any] = {
+    "criterion": "gini",
+    "bootstrap": False,
+    "class_weight": "none",
+    "max_features": "sqrt",
+    "n_estimators": 10,
+    "min_samples_split": 2,
+    "min_samples_leaf": 5,
+    "min_impurity_decrease": 1e-7,
+}
+SMALL: dict[str, Any] = {"budget": 2, "optimizer": "random", "folds": 1, "refits": 1}
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn has no types
@@ -79,6 +93,47 @@ def test_three_classes_from_a_frame_with_gaps() -> None:
     assert set(model.predict(new)) <= set(y)
     again = clone(model).fit(X, y)
     assert np.array_equal(again.predict_proba(X), chances)
+
+
+def test_the_last_training_by_hand() -> None:
+    X, y = frame()
+    y = y.to_numpy()
+    evaluation = Evaluation(X, y, "classification", seed=5)
+    chosen = {"model": "GaussianNB", "GaussianNB:var_smoothing": 1e-3}
+    once = refitted(evaluation, chosen, 1)
+    assert np.array_equal(
+        once.predict_proba(X), build_of_pool(chosen, "classification").fit(X, y).predict_proba(X)
+    )
+    assert not hasattr(refitted(evaluation, chosen, 4), "models")  # the seed changes nothing
+    trees = {"model": "ExtraTreesClassifier"}
+    trees |= {f"ExtraTreesClassifier:{name}": value for name, value in EXTRA.items()}
+    single = [build_of_pool(trees, "classification", 5 + k).fit(X, y) for k in range(3)]
+    mean = refitted(evaluation, trees, 3)
+    expected = np.mean([m.predict_proba(X) for m in single], axis=0)
+    assert mean.predict_proba(X) == pytest.approx(expected)
+    assert np.array_equal(mean.predict(X), mean.classes_[expected.argmax(axis=1)])
+
+
+def test_the_mean_of_numbers() -> None:
+    X, _ = frame()
+    amounts = Evaluation(X, np.arange(80.0), "regression")
+    chosen = {"model": "AdaBoostRegressor"} | {
+        f"AdaBoostRegressor:{k}": v for k, v in {"n_estimators": 5, "learning_rate": 1.0}.items()
+    }
+    mean = refitted(amounts, chosen, 3)
+    single = [m.predict(X) for m in mean.models]
+    assert len(single) == 3
+    assert mean.predict(X) == pytest.approx(np.mean(single, axis=0))
+    assert not np.array_equal(single[0], single[1])
+
+
+def test_own_classifiers_without_chances_are_trained_once() -> None:
+    X, y = frame()
+    numbers = X[["size"]].fillna(0)
+    plain = Evaluation(
+        numbers, y.to_numpy(), "classification", metric="accuracy", builder=lambda _: LinearSVC()
+    )
+    assert isinstance(refitted(plain, {}, 10), LinearSVC)
 
 
 def test_in_pipelines_and_cross_validation() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ import hyperlens as hl
 from hyperlens import AnalysisError, History, Parameter, SourceError, Space, SpaceError, State
 from hyperlens.cash import pool
 from hyperlens.cash.evaluation import Evaluation
-from hyperlens.cash.methods import METHODS, default_vectors, method
+from hyperlens.cash.methods import METHODS, first_vectors, method
 from hyperlens.cash.pool import pool_space
 from hyperlens.cash.search import Search, best_trial
 from hyperlens.cash.sentences import sentences
 from hyperlens.cash.story import ModelSearch, model_search
+from hyperlens.cash.within import within
 from hyperlens.optimize.model_sampling import ModelSampler
 from hyperlens.optimize.schedule import schedule
 
@@ -94,7 +96,7 @@ def test_smbo_on_the_whole_pool() -> None:
 
 def test_defaults_by_hand() -> None:
     space = pool_space("classification")
-    found = {c["model"]: c for c in space.decode(default_vectors(space))}
+    found = {c["model"]: c for c in space.decode(first_vectors(space))}
     assert list(found)[:3] == ["XGBoost", "GradientBoostingClassifier", "RandomForestClassifier"]
     for model in pool("classification"):
         values = found[model.name]
@@ -105,28 +107,49 @@ def test_defaults_by_hand() -> None:
             else:
                 assert name not in values
     without = dict.fromkeys(FAST, 1.0) | {FAST[0]: 0.0}
-    left = default_vectors(pool_space("classification", FAST), without)
+    left = first_vectors(pool_space("classification", FAST), without)
     assert len(left) == 2
 
 
 def test_defaults_are_tried_on_all_rows_first() -> None:
     space = pool_space("classification")
-    defaults = space.decode(default_vectors(space))
-    optimizer = method("hyperband", space, budget=99)
+    first_ones = first_vectors(space)
+    defaults = space.decode(first_ones)
+    optimizer = method("hyperband", space, budget=99, first=first_ones)
     asked = [optimizer.ask() for _ in range(11)]
     assert [p.values for p in asked if p] == defaults
     assert {p.resource for p in asked if p} == {1.0}
-    small = method("hyperband", space, budget=9)  # three brackets of 3, 4 and 9 configurations
+    small = method(
+        "hyperband", space, budget=9, first=first_ones
+    )  # three brackets of 3, 4 and 9 configurations
     drawn = [small.ask() for _ in range(16)]
     resources = [p.resource for p in drawn if p and p.values in defaults]
     assert resources == [1.0] * 2 + [1 / 3] * 2 + [1 / 9] * 5
     for name in METHODS:
-        first = method(name, space, budget=33).ask()
-        plain = method(name, space, budget=33, defaults=False).ask()
+        first = method(name, space, budget=33, first=first_ones).ask()
+        plain = method(name, space, budget=33).ask()
         assert first is not None
         assert plain is not None
         assert first.values == defaults[0]
         assert plain.values not in defaults
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_start_is_a_configuration_of_the_space(task: Any) -> None:
+    X, _ = table()
+    y = np.arange(90) % 2
+    plan = Search(X, y, task)
+    values = plan.searched.decode(plan.first if plan.first is not None else np.empty((0, 0)))
+    assert len(values) == 11 + sum(len(m.starts) for m in pool(task)) > 11
+    assert not len(plan.searched.misfits(plan.searched.encode(values)))
+    models = {m.name: m for m in pool(task)}
+    for model, of_model in groupby(values, key=lambda v: v["model"]):
+        default, *others = of_model
+        for start, other in zip(models[model].starts, others, strict=True):
+            changed = {k.split(":")[1] for k in other if other[k] != default.get(k)}
+            assert changed == set(start)
+            assert all(other[f"{model}:{k}"] == pytest.approx(v) for k, v in start.items())
+    assert Search(X, y, task, defaults=False).first is None
 
 
 @pytest.mark.parametrize("optimizer", ["hyperband", "halving", "random", "asha"])
@@ -140,7 +163,7 @@ def test_a_model_without_hyperparameters_is_measured_once(optimizer: str) -> Non
 
 def test_without_defaults_brackets_hold_what_is_drawn() -> None:
     space = pool_space("classification")
-    optimizer = method("halving", space, budget=9, seed=4, defaults=False)
+    optimizer = method("halving", space, budget=9, seed=4)
     drawn = ModelSampler(space).sample(27, np.random.default_rng([4, 3, 0]))
     asked = [optimizer.ask() for _ in range(27)]
     found = np.array([p.vector for p in asked if p])
@@ -232,7 +255,8 @@ def test_no_time_at_all() -> None:
         ({"metric": "beauty"}, "no metric 'beauty'"),
         ({"metric": "f1"}, "'f1' cannot be measured here .*pos_label"),
         ({"time": -1.0}, "positive number"),
-        ({"folds": 0}, "at least 1"),
+        ({"folds": 0}, "0 folds are too few"),
+        ({"refits": 0}, "0 refits are too few"),
         ({"space": own_space()}, "needs both"),
         ({"space": own_space(), "build": raising}, "leave them out"),
         ({"space": [Parameter("x", "float", 0, 1)], "build": raising, "models": None}, "'model'"),
@@ -356,6 +380,31 @@ def test_only_a_search_over_models_has_a_story() -> None:
     run = hl.minimize(lambda c: c["x"], [Parameter("x", "float", 0, 1)], trials=2, initial=2)
     with pytest.raises(AnalysisError, match="does not choose among models"):
         hl.model_search(run)
+
+
+def test_one_model_by_itself(story: tuple[History, ModelSearch]) -> None:
+    history, record = story
+    alone = within(history, "BernoulliNB")
+    assert set(alone.space.names) == {
+        f"BernoulliNB:{h}" for h in ("fit_prior", "thresholds", "alpha")
+    }
+    assert len(alone.trials) == record.reached[record.models.index("BernoulliNB"), 0]
+    assert not len(alone.space.misfits(alone.vectors))
+    space = pool_space("classification")
+    values = space.decode(ModelSampler(space, "uniform").sample(80, 0))
+    trials = tuple(hl.Trial(i, v, (float(i),)) for i, v in enumerate(values))
+    whole = History(space, (hl.Objective("loss"),), trials)
+    linear = within(whole, "LinearDiscriminantAnalysis")  # its own conditions stay
+    assert set(linear.space.clauses) == {
+        f"{linear.space.constants['model']}:{h}" for h in ("tol", "shrinkage")
+    }
+    assert not len(linear.space.misfits(linear.vectors))
+    assert (
+        "good"
+        in within(own(raising, budget=3, optimizer="random").run(), "good").space.constants.values()
+    )
+    with pytest.raises(AnalysisError, match="bad has no hyperparameters"):
+        within(own(raising, budget=3, optimizer="random").run(), "bad")
 
 
 # The resource

@@ -533,7 +533,9 @@ def test_written_files_can_be_pipes_and_links(log: Path, tmp_path: Path) -> None
     assert json.loads(target.read_text())["seed"] == 0
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
-    good("explain", log, "--json", pipe, "--interval", "0")
-    assert reader.communicate(timeout=30)[0] == target.read_bytes()
+    copy = tmp_path / "copy.json"
+    with copy.open("wb") as file, subprocess.Popen(["cat", str(pipe)], stdout=file) as reader:
+        good("explain", log, "--json", pipe, "--interval", "0")
+        reader.wait(timeout=30)
+    assert copy.read_bytes() == target.read_bytes()
     assert pipe.is_fifo()

@@ -188,6 +188,18 @@ def test_a_parameters_name_cannot_reach_into_sql(tmp_path: Path) -> None:
     database.close()
 
 
+def test_text_that_is_no_unicode(tmp_path: Path) -> None:
+    name = "\ud800x\n"
+    space = Space.of([Parameter(name, "categorical", choices=("\ud800", "b"))])
+    rows = [{name: choice} for choice in space[name].choices]
+    found = tuple(Trial(k, row, (float(k),), reason="\ud801") for k, row in enumerate(rows))
+    history = History(space, (Objective("\ud802"),), found)
+    same(history, hl.read(hl.convert(history, "table", tmp_path / "run")))
+    with pytest.raises(hl.SourceError, match="not valid Unicode"):
+        hl.convert(history, "optuna", tmp_path / "run.db")
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+
+
 def test_a_damaged_table_is_said_to_be_one(tmp_path: Path) -> None:
     history = hl.read(tools.WRITERS["smac_object"](tmp_path / "in"))
     out = hl.convert(history, "table", tmp_path / "out")

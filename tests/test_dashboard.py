@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import fake_worker
 import optuna
@@ -159,9 +165,9 @@ def test_no_path_is_served(fake: Client, path: str) -> None:
 
 
 def test_bodies_are_small_json_objects(fake: Client) -> None:
-    assert fake.post("/api/ask", {}, Content_Type="text/plain").status_code == 400
-    assert fake.post("/api/ask", raw=b"{").status_code == 400
-    assert fake.post("/api/ask", raw=b"[" * 70_000).status_code == 400
+    assert fake.post("/api/ask", {}, {"Content-Type": "text/plain"}).status_code == 400
+    assert fake.post("/api/ask", b"{").status_code == 400
+    assert fake.post("/api/ask", b"[" * 70_000).status_code == 400
     assert fake.get("/api/ask").status_code == 405
 
 
@@ -192,8 +198,7 @@ def test_its_own_names_are_answered(fake: Client, host: str) -> None:
 )
 def test_other_pages_are_not_answered(fake: Client, headers: dict[str, str]) -> None:
     assert fake.get("/api/runs", headers).status_code == 403
-    sent = {name.replace("-", "_"): value for name, value in headers.items()}
-    assert fake.post("/api/ask", {"run": 0, "card": "data"}, **sent).status_code == 403
+    assert fake.post("/api/ask", {"run": 0, "card": "data"}, headers).status_code == 403
 
 
 def test_its_own_page_is_answered(fake: Client) -> None:
@@ -471,3 +476,47 @@ def test_a_run_that_cannot_be_read_says_why(tmp_path: Path) -> None:
         refused = client.post("/api/ask", {"run": 0, "card": "data"})
         assert refused.status_code == 400
         assert json.loads(refused.text)["problem"] == told
+
+
+# The command
+
+
+def test_the_pages_own_process_loads_nothing_heavy() -> None:
+    heavy = ["numpy", "pandas", "sklearn", "optuna", "plotly", "scipy", "numba", "ConfigSpace"]
+    code = (
+        "import sys, hyperlens.dashboard.app, hyperlens.dashboard.serving; "
+        "hyperlens.dashboard.app.plotly_js(); "
+        f"sys.exit(','.join(m for m in {heavy} if m in sys.modules) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_the_command_serves_until_it_is_stopped(storage: Path, host: str) -> None:
+    start = [sys.executable, "-c", "from hyperlens.cli import main; main()"]
+    words = [*start, "serve", str(storage), "--port", "0", "--host", host]
+    with subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            said = process.stdout.readline()
+            address = said.split()[1]
+            parts = urlsplit(address)
+            assert (parts.scheme, parts.hostname) == ("http", "127.0.0.1")
+            assert bool(parts.query) is (host == "0.0.0.0")
+            connection = http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=PATIENCE)
+            connection.request("GET", "/api/runs")
+            expected = 401 if parts.query else 200
+            assert connection.getresponse().status == expected
+            connection.close()
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, complaint = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert complaint == ""

@@ -59,6 +59,7 @@ def tried(source: Any, **how: Any) -> hl.Validation | None:
     try:
         record = hl.validate(source, **how)
         json.loads(record.to_json())
+        assert len(record.frame) == len(record.parameters)
     except HyperlensError as problem:
         said = str(problem)
         assert "\n" not in said.strip("\n") or "'" in said
@@ -95,7 +96,7 @@ def mutated(document: Any, rng: random.Random) -> Any:
         case _ if isinstance(inner, list):
             inner.insert(at[-1], copy.deepcopy(inner[at[-1]]))
         case _:
-            inner[f"{at[-1]}<b>"] = inner.pop(at[-1])
+            inner[f"{at[-1]}<b>\ud800"] = inner.pop(at[-1])
     return found
 
 
@@ -197,7 +198,7 @@ records = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["data", "configs", "x", "loss", "trials"]), inner, max_size=3
+            st.sampled_from(["data", "configs", "x", "loss", "\ud800"]), inner, max_size=3
         )
     ),
     max_leaves=12,
@@ -287,8 +288,8 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         assert tried(tmp_path / name) is None
     for strange in ("", "/dev/zero", "~nobody/x", "http://x/y", "sqlite://", "sqlite:///"):
         assert tried(strange) is None
-    for strange in (None, 3, [], {}, {"params": [], "mean_test_score": []}, object()):
-        assert tried(strange) is None
+    for thing in (None, 3, [], {}, {"params": [], "mean_test_score": []}, object()):
+        assert tried(thing) is None
 
 
 def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

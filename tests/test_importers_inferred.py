@@ -77,6 +77,18 @@ def test_a_csv_gives_what_its_frame_gives(tmp_path: Path) -> None:
     assert exact == 0.30000000000000004
 
 
+def test_objects_inside_json_lines(tmp_path: Path) -> None:
+    rows = [{"config": {"lr": 0.1 * k, "net": {"depth": k}}, "loss": 1.0 / k} for k in (1, 2, 3)]
+    path = write(tmp_path / "a.jsonl", *map(json.dumps, rows))
+    history = read(path)
+    assert history.space.names == ("lr", "net/depth")
+    assert history.trials[1].values["net/depth"] == 2
+    write(path, *map(json.dumps, rows), '{"config": {"lr"')
+    cut = path.read_text().rstrip("\n")
+    path.write_text(cut)
+    assert any("is cut off" in note for note in read(path).notes)
+
+
 def test_missing_cells_are_conditions(tmp_path: Path) -> None:
     rows = ["model,gamma,depth,loss", *["svm,0.1,,1", "tree,,3,2", "svm,0.2,,3", "tree,,4,4"] * 3]
     history = read(write(tmp_path / "a.csv", *rows))

@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 from analyses import Page, analysis
@@ -133,6 +134,6 @@ def test_only_a_live_page_grows_regions_by_hand() -> None:
 
 def test_captions_show_what_is_chosen_first() -> None:
     (found,) = [c for c in cards(analysis()) if c.id == "regions-1"]
-    captions = (({"splits": (0,)}, "none yet"), ({"splits": (1,)}, "one by now"))
+    captions: Any = (({"splits": (0,)}, "none yet"), ({"splits": (1,)}, "one by now"))
     shown = Page(card_html(replace(found, captions=captions)))
     assert [("hidden" in p) for p in shown.all("p") if "data-when" in p] == [True, False]

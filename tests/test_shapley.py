@@ -184,7 +184,7 @@ def test_closed_mean_of_continuous_columns_is_the_enumeration(d: int) -> None:
 
 
 def test_closed_mean_on_a_mixed_space_is_the_midpoint_rule() -> None:
-    """20 cells an axis; halving their width quarters the error of 1e-3."""
+    """20 cells an axis. The error is of second order: 8.5e-4, 2.1e-4, 5.2e-5 for 10, 20, 40."""
     model = random_gp(NESTED, 12, 11)
     cells = (np.arange(20) + 0.5) / 20
     middles = [cells if a.codes is None else a.codes for a in NESTED.axes]
@@ -196,7 +196,7 @@ def test_closed_mean_on_a_mixed_space_is_the_midpoint_rule() -> None:
         assert found is not None
         worth = naive_worth(Game(model, NESTED, x, points, both), weights)
         players = ~np.isnan(x)
-        np.testing.assert_allclose(found[0][players], shapley(worth)[:, 0], atol=2e-3)
+        np.testing.assert_allclose(found[0][players], shapley(worth)[:, 0], atol=4e-4)
 
 
 def test_entangled_conditions_have_no_closed_form() -> None:

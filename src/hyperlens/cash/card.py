@@ -66,8 +66,10 @@ class ModelCard(Record):
         return pd.DataFrame({"split": np.arange(len(self.folds)), self.metric: self.folds})
 
 
-def model_card(search: Search, table: Table, record: ModelSearch, best: Trial) -> ModelCard:
-    """Describe the model of a search; measures the chosen configuration's splits once more."""
+def model_card(
+    search: Search, table: Table, record: ModelSearch, best: Trial, model: Any
+) -> ModelCard:
+    """Describe the fitted model of a search; measures its configuration's splits once more."""
     evaluation, target = search.evaluation, search.target
     sign = -1.0 if target.maximize else 1.0
     folds = sign * np.array(evaluation.losses(best.values, best.budget or 1.0))
@@ -93,7 +95,7 @@ def model_card(search: Search, table: Table, record: ModelSearch, best: Trial) -
         spread=float(folds.std(ddof=1)) if len(folds) > 1 else float("nan"),
         folds=folds,
         guess=guess,
-        trainings=search.trainings,
+        trainings=len(getattr(model, "models", (model,))),
         search={
             "optimizer": search.optimizer,
             "sampling": record.sampling,

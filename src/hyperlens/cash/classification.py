@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperlens.cash.models import (
+    BOOSTING_STARTS,
     BOOTSTRAP,
     DEPTH,
     FEATURES,
+    GRADIENT_STARTS,
     LEAF,
     LEAVES,
     PURITY,
@@ -182,8 +184,9 @@ CLASSIFIERS = (
         ),
         _logistic_regression,
         scaled=True,
+        starts=({"squares": True},),
     ),
-    Model("XGBoost", BOOSTING, _xgboost),
+    Model("XGBoost", BOOSTING, _xgboost, starts=BOOSTING_STARTS),
     Model(
         "GradientBoostingClassifier",
         (
@@ -199,6 +202,7 @@ CLASSIFIERS = (
             PURITY,
         ),
         _gradient_boosting,
+        starts=GRADIENT_STARTS,
     ),
     Model("AdaBoostClassifier", ADA, _ada_boost),
     Model(
@@ -229,6 +233,7 @@ CLASSIFIERS = (
         "ExtraTreesClassifier",
         (CRITERION, BOOTSTRAP, WEIGHT, FEATURES, TREES, SPLIT, LEAF, PURITY),
         _extra_trees,
+        starts=({"max_features": "all"},),
     ),
     Model("KNeighborsClassifier", NEAR, _neighbours, scaled=True),
     Model(

@@ -15,9 +15,7 @@ from typing import Any
 from hyperlens.cash.card import CARD, FACTS, MODEL, ModelCard
 from hyperlens.cash.data import Table
 from hyperlens.cash.markdown import markdown
-from hyperlens.cash.search import Search
 from hyperlens.errors import SourceError
-from hyperlens.history import Trial
 
 
 def check_folder(folder: str | Path) -> Path:
@@ -37,11 +35,11 @@ def check_folder(folder: str | Path) -> Path:
     return folder
 
 
-def whole_pipeline(search: Search, table: Table, best: Trial) -> Any:
+def whole_pipeline(table: Table, model: Any) -> Any:
     """From a raw table, as it is read from a file, to predictions."""
     from sklearn.pipeline import Pipeline
 
-    return Pipeline([("columns", table.columns), ("predict", search.refit(best))])
+    return Pipeline([("columns", table.columns), ("predict", model)])
 
 
 def deliver(folder: Path, model: Any, card: ModelCard) -> tuple[Path, Path]:

@@ -34,9 +34,9 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     with this reason, as does one that raises. With a `storage` the search can be stopped and goes
     on when fitted again. `models` are names of the built-in pool; an own one is a `space` with a
     category `model`, and `build`, which makes the estimator of a configuration, a dict. `defaults`
-    tries each model's default configuration among the first. The best configuration is trained
-    `refits` times (10, fewer for more than 10,000 rows), each time without another part of the
-    rows, and predicts by the mean of these; 1 trains it once on all rows.
+    tries each model's default configuration among the first. The best configuration is trained on
+    all rows `refits` times (10, fewer for more than 10,000 rows), each time with another seed if
+    that changes anything, and predicts by the mean.
 
     Attributes: best_configuration_, best_model_ (fitted), best_loss_ (in the metric's own
     direction), leaderboard_ (a frame), history_ (for all that Hyperlens explains), search_ (which

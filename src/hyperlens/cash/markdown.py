@@ -93,8 +93,8 @@ def _averaged(card: ModelCard) -> str:
     if card.trainings == 1:
         return "The model was trained once, on all rows."
     return (
-        f"The model is the mean of {card.trainings} trainings of this configuration, each without "
-        "another part of the rows; the losses above are those of single trainings."
+        f"The model is the mean of {card.trainings} trainings of this configuration on all rows, "
+        "each with another seed; the losses above are those of single trainings."
     )
 
 

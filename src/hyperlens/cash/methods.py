@@ -6,6 +6,7 @@ no small sample can rule them out, and take at most half of what a bracket begin
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -31,14 +32,15 @@ def method(
     budget: int = 99,
     sampling: Sampling = "weighted",
     seed: int = 0,
-    defaults: bool = True,
+    first: FloatArray | None = None,
 ) -> Optimizer:
-    """An optimiser by its name; `budget` counts evaluations at full resource."""
+    """An optimiser by its name; `budget` counts evaluations at full resource. It begins with the
+    vectors `first`, as far as they fit."""
     if name not in METHODS:
         raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(METHODS)}.")
     if budget < 1:
         raise SpaceError(f"A budget of {budget} full evaluations is none; choose at least 1.")
-    first = default_vectors(space, sampling) if defaults else np.empty((0, len(space)))
+    first = np.empty((0, len(space))) if first is None else first
     if name == "smbo":
         return _smbo(space, budget, sampling, seed, first)
     if name == "asha":
@@ -50,15 +52,23 @@ def method(
     return found
 
 
-def default_vectors(space: Space, sampling: Sampling = "weighted", root: str = ROOT) -> FloatArray:
-    """The default configuration of each model that may be drawn, the likeliest first."""
+def first_vectors(
+    space: Space,
+    sampling: Sampling = "weighted",
+    starts: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    root: str = ROOT,
+) -> FloatArray:
+    """The default configuration of each model that may be drawn, and then those that begin with its
+    `starts`, by parameter; the likeliest model first."""
     weights = {m: w for m, w in model_weights(space, sampling, root).items() if w > 0}
-    codes = np.array([p.encode([p.default])[0] for p in space.parameters])
-    latents = np.tile(codes, (len(weights), 1))
-    likeliest = sorted(weights, key=lambda m: -weights[m])
     named = {str(choice): choice for choice in space[root].choices}
-    latents[:, space.column(root)] = space[root].encode([named[m] for m in likeliest])
-    vectors = space.cube.vectors(latents)
+    default = {p.name: p.default for p in space.parameters}
+    wanted = [
+        {**default, root: named[model], **start}
+        for model in sorted(weights, key=lambda m: -weights[m])
+        for start in ({}, *(starts or {}).get(model, ()))
+    ]
+    vectors = space.cube.vectors(space.encode(wanted))  # leaves out what is inactive
     vectors = vectors[~space.forbidden(vectors)]
     return space.encode(space.decode(vectors))
 

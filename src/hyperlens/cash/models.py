@@ -45,13 +45,15 @@ class Hyperparameter:
 class Model:
     """`build` makes the scikit-learn estimator of chosen values and a seed.
 
-    `scaled` models see columns of mean 0 and variance 1.
+    `scaled` models see columns of mean 0 and variance 1. `starts` are settings worth a try from the
+    start beside the defaults: what its library takes by default, and what practice is.
     """
 
     name: str
     hyperparameters: tuple[Hyperparameter, ...]
     build: Callable[[Mapping[str, Any], int], Any]
     scaled: bool = False
+    starts: tuple[Mapping[str, Any], ...] = ()
 
 
 def integer(
@@ -92,6 +94,13 @@ PURITY = real(
 )
 RATE = real("learning_rate", 0.01, 0.5, 0.1, "Smaller steps need more trees.", log=True)
 ROWS = real("subsample", 0.3, 1.0, 1.0, "Part of the rows for each tree.")
+
+GENTLE = {"n_estimators": 300, "learning_rate": 0.05, "subsample": 0.7, "colsample_bytree": 0.7}
+BOOSTING_STARTS: tuple[Mapping[str, Any], ...] = ({"learning_rate": 0.3}, GENTLE)
+GRADIENT_STARTS: tuple[Mapping[str, Any], ...] = (
+    {"max_features": "all"},
+    {"max_features": "all", "n_estimators": 200, "max_depth": 5, "subsample": 0.7},
+)
 
 
 def limit(values: Mapping[str, Any], name: str) -> int | None:

@@ -1,7 +1,7 @@
-"""The last training: one configuration, trained several times and averaged.
+"""The last training: the chosen configuration on all rows, with several seeds, averaged.
 
-Each training leaves out another part of the rows and has a seed of its own. Their mean is steadier
-than any of them, at the price of as many models to keep and to ask.
+Where a model draws at random (rows, columns, splits), the mean of several trainings is steadier than
+any of them. One that does not is trained once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from hyperlens.cash.evaluation import Evaluation
-from hyperlens.cash.models import Task
+
+SOME_ROWS = 1000  # that show whether two trainings differ
 
 
 class MeanClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
@@ -55,42 +56,29 @@ class MeanRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def refitted(evaluation: Evaluation, configuration: Mapping[str, Any], times: int) -> Any:
-    """The estimator of a configuration, trained on all rows; the mean of `times` trainings.
+    """The estimator of a configuration, trained on all rows; the mean of up to `times` trainings.
 
-    One training where parts of the rows cannot hold all classes, or where an own classifier knows
-    no chances.
+    One training where the seed changes nothing, or where an own classifier knows no chances.
     """
     X, y = evaluation.X, evaluation.y
+
+    def trained(seed: int) -> Any:
+        return replace(evaluation, seed=evaluation.seed + seed).model(configuration).fit(X, y)
+
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # the search has seen this configuration succeed
-        parts = _parts(y, evaluation.task, times, evaluation.seed) if times > 1 else []
-        whole = evaluation.model(configuration)
-        chances = evaluation.task == "regression" or hasattr(whole, "predict_proba")
-        if not parts or not chances:
-            return whole.fit(X, y)
-        models = [
-            replace(evaluation, seed=evaluation.seed + k)
-            .model(configuration)
-            .fit(X.iloc[train], y[train])
-            for k, train in enumerate(parts)
-        ]
-    kind = MeanRegressor if evaluation.task == "regression" else MeanClassifier
+        first = trained(0)
+        classes = evaluation.task == "classification"
+        if times == 1 or (classes and not hasattr(first, "predict_proba")):
+            return first
+        second = trained(1)
+        some = X.iloc[:SOME_ROWS]
+        if np.array_equal(_predicted(first, some, classes), _predicted(second, some, classes)):
+            return first
+        models = [first, second, *(trained(k) for k in range(2, times))]
+    kind = MeanClassifier if classes else MeanRegressor
     return kind(models).fit(X, y)
 
 
-def _parts(y: Any, task: Task, times: int, seed: int) -> list[Any]:
-    """Rows of each training; none if some class would be missing in one."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    kind = KFold if task == "regression" else StratifiedKFold
-    most = len(y)
-    if task == "classification":
-        most = int(np.unique(y, return_counts=True)[1].max())
-    if min(times, most) < 2:
-        return []
-    folds = kind(min(times, most), shuffle=True, random_state=seed)
-    parts = [train for train, _ in folds.split(np.zeros(len(y)), y)]
-    classes = len(np.unique(y)) if task == "classification" else 0
-    if classes and any(len(np.unique(y[train])) < classes for train in parts):
-        return []
-    return parts
+def _predicted(model: Any, X: Any, classes: bool) -> Any:
+    return model.predict_proba(X) if classes else model.predict(X)

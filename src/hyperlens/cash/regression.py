@@ -12,9 +12,11 @@ from typing import Any
 
 from hyperlens.cash.classification import ADA, BOOSTING, NEAR, WIDE
 from hyperlens.cash.models import (
+    BOOSTING_STARTS,
     BOOTSTRAP,
     DEPTH,
     FEATURES,
+    GRADIENT_STARTS,
     LEAF,
     LEAVES,
     PURITY,
@@ -159,8 +161,9 @@ REGRESSORS = (
         ),
         _elastic_net,
         scaled=True,
+        starts=({"squares": True},),
     ),
-    Model("XGBRegressor", BOOSTING, _xgboost),
+    Model("XGBRegressor", BOOSTING, _xgboost, starts=BOOSTING_STARTS),
     Model(
         "GradientBoostingRegressor",
         (
@@ -176,6 +179,7 @@ REGRESSORS = (
             PURITY,
         ),
         _gradient_boosting,
+        starts=GRADIENT_STARTS,
     ),
     Model("AdaBoostRegressor", ADA, _ada_boost),
     Model(
@@ -202,6 +206,7 @@ REGRESSORS = (
             PURITY,
         ),
         _extra_trees,
+        starts=({"max_features": "all"},),
     ),
     Model("KNeighborsRegressor", NEAR, _neighbours, scaled=True),
     Model(

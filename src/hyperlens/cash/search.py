@@ -13,11 +13,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from hyperlens.cash.evaluation import DEFAULT_METRIC, Evaluation
-from hyperlens.cash.methods import method
+from hyperlens.cash.methods import first_vectors, method
 from hyperlens.cash.models import Task
 from hyperlens.cash.pool import ROOT, pool, pool_space
 from hyperlens.cash.refit import refitted
 from hyperlens.cash.story import furthest
+from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.history import History, State, Trial
 from hyperlens.optimize.loop import Report, Setting
@@ -126,12 +127,24 @@ class Search:
     def target(self) -> Target:
         return Target(self.evaluation)
 
+    @property
+    def first(self) -> FloatArray | None:
+        """Configurations to begin with."""
+        if not self.defaults:
+            return None
+        starts: dict[str, list[Mapping[str, Any]]] = {}
+        if self.space is None:
+            for model in pool(self.task):
+                named = [{f"{model.name}:{k}": v for k, v in s.items()} for s in model.starts]
+                starts[model.name] = list(named)
+        return first_vectors(self.searched, self.sampling, starts)
+
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
         setting = Setting(
             self.searched,
             method(
-                self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.defaults
+                self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.first
             ),
             self.budget,
             self.target.maximize,
@@ -159,14 +172,10 @@ class Search:
         cut = [_cut_short(kept, sign, self.optimizer) for kept in waiting]
         return replace(ended, trials=tuple(sorted((*ended.trials, *cut), key=lambda t: t.number)))
 
-    @property
-    def trainings(self) -> int:
-        """Of the chosen configuration, which are averaged."""
-        return self.refits or _by_size(len(self.y))
-
     def refit(self, trial: Trial) -> Any:
         """The estimator of a trial's configuration, trained on all rows."""
-        return refitted(self.evaluation, trial.values, self.trainings)
+        times = self.refits or _by_size(len(self.y))
+        return refitted(self.evaluation, trial.values, times)
 
     @property
     def name(self) -> str:

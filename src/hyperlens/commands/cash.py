@@ -195,14 +195,17 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     best = best_trial(history)
     record = model_search(history, search.sampling)
     terminal.show(record)
-    card = model_card(search, table, record, best)
-    model, page = deliver(folder, whole_pipeline(search, table, best), card)
-    typer.echo(f"Model: {terminal.printable(model)}")
+    model = search.refit(best)
+    card = model_card(search, table, record, best, model)
+    written, page = deliver(folder, whole_pipeline(table, model), card)
+    typer.echo(f"Model: {terminal.printable(written)}")
     typer.echo(f"Card: {terminal.printable(page)}")
     if html:
-        from hyperlens.reports import report
+        from hyperlens.reports import write
+        from hyperlens.reports.models import models_page
 
-        typer.echo(f"Report: {terminal.printable(report(history, html))}")
+        path = write(html, models_page(history, record, search.seed))
+        typer.echo(f"Report: {terminal.printable(path)}")
 
 
 @contextmanager

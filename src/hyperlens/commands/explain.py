@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from hyperlens.commands.options import (
 )
 from hyperlens.commands.shared import objective_of, print_record, read, spare
 
+if TYPE_CHECKING:
+    from hyperlens.history import History
+
 
 @choosing
 def explain(
@@ -32,20 +35,35 @@ def explain(
     maximize: Direction = None,
     html: Annotated[str | None, typer.Option(help="Write the report to this file.")] = None,
     json: Annotated[str | None, typer.Option(help="Write all records to this file.")] = None,
+    png: Annotated[
+        str | None, typer.Option(help="Write every figure as a picture to this folder.")
+    ] = None,
+    beside: Annotated[
+        list[str] | None, typer.Option(help="Another run to show beside this one; repeatable.")
+    ] = None,
+    proposals: Annotated[
+        bool, typer.Option("--proposals", help="Explain proposals even if none is recorded.")
+    ] = False,
     interval: Interval = 0.9,
     seed: Seed = 0,
     chosen: Chosen = NOTHING,
 ) -> None:
     """Explain a whole run: a summary here, and a report with --html."""
     from hyperlens import terminal
-    from hyperlens.reports import check, page, write
+    from hyperlens.reports import check, check_stills, page, stills, write
     from hyperlens.reports.analysis import analyse
     from hyperlens.surrogates.forest import compile_ahead
 
     for path in filter(None, (html, json)):
         spare(source, path)
         check(path)
+    if png:
+        check_stills()
     history = read(source, study, space, cost, maximize, chosen)
+    others: dict[str, History] = {}
+    for other in beside or ():
+        found = read(other, None, space, cost, maximize)
+        others[_other_name(found.source or other, [history.source, *others])] = found
     with terminal.announced_compilation(), terminal.progress() as step:
         compile_ahead()
         analysis = analyse(
@@ -53,6 +71,8 @@ def explain(
             objective=objective_of(history, cost),
             seed=seed,
             interval=interval or None,
+            others=others,
+            proposals=proposals,
             progress=step,
         )
     terminal.show_analysis(analysis)
@@ -61,6 +81,18 @@ def explain(
     if json:
         written = write(json, analysis.to_json() + "\n")
         typer.echo(f"Records: {terminal.printable(written)}")
+    if png:
+        pictures = stills(analysis, png)
+        typer.echo(f"Pictures: {len(pictures)} in {terminal.printable(png)}")
+
+
+def _other_name(name: str, taken: list[str]) -> str:
+    """A name for a run beside others that may be called the same."""
+    number = 2
+    unique = name
+    while unique in taken:
+        unique, number = f"{name} ({number})", number + 1
+    return unique
 
 
 @choosing

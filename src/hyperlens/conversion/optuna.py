@@ -56,6 +56,11 @@ def write_optuna(history: History, path: Path, name: str = "run") -> None:
                 statement = f"INSERT INTO {table} ({_INSERT[table]}) VALUES ({places})"
                 database.executemany(statement, rows)
         Path(scratch).replace(path)
+    except UnicodeEncodeError as problem:
+        raise SourceError(
+            "A name or a choice of this run is not valid Unicode, which no database holds; convert it "
+            "to a table."
+        ) from problem
     except (OSError, sqlite3.Error) as problem:
         raise unwritable(path, problem) from problem
     finally:

@@ -33,7 +33,7 @@ def all_budgets(history: History, objective: str | None = None, seed: int = 0) -
     X = history.vectors[rows]
     y = np.array([history.trials[i].costs[k] for i in rows])
     place = _places(budgets)
-    note = _why_not(history.space.cube, X, y, place, full, seed)
+    note = _why_not(y[full])
     if note is None:
         error, alone = _errors(history.space.cube, X, y, place, full, seed)
         if not error < alone:
@@ -43,7 +43,7 @@ def all_budgets(history: History, objective: str | None = None, seed: int = 0) -
                 f"with {alone:.2f}."
             )
     if note is not None:
-        kept = _at_largest(history, rows[full], largest)
+        kept = _at_largest(history, rows[full])
         return replace(history, trials=kept, notes=(*history.notes, note))
     forest = Forest(_wider(history.space.cube), seed=seed).fit(np.column_stack([X, place]), y)
     trials, predicted = _completed(history, forest, rows, X, full, budgets, largest, k)
@@ -83,15 +83,14 @@ def _wider(cube: Cube) -> Cube:
     return Cube((*cube.axes, Axis()), cube.conditions)
 
 
-def _why_not(
-    cube: Cube, X: FloatArray, y: FloatArray, place: FloatArray, full: FloatArray, seed: int
-) -> str | None:
-    if int(full.sum()) < FEWEST:
+def _why_not(at_largest: FloatArray) -> str | None:
+    """Why it cannot be checked whether lower budgets are of use."""
+    if len(at_largest) < FEWEST:
         return (
-            f"Lower budgets were not used: {int(full.sum())} trials at the largest budget are too few "
+            f"Lower budgets were not used: {len(at_largest)} trials at the largest budget are too few "
             f"to check whether that is sound ({FEWEST} are needed)."
         )
-    if float(np.ptp(y[full])) == 0.0:
+    if float(np.ptp(at_largest)) == 0.0:
         return "Lower budgets were not used: all costs at the largest budget are the same."
     return None
 
@@ -114,7 +113,7 @@ def _errors(
     return float(with_lower), float(without)
 
 
-def _at_largest(history: History, rows: IntArray, largest: float) -> tuple[Trial, ...]:
+def _at_largest(history: History, rows: IntArray) -> tuple[Trial, ...]:
     """All trials but those of lower budgets."""
     full = set(rows.tolist())
     return tuple(

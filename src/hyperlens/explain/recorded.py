@@ -88,7 +88,8 @@ def proposer(
         notes = (f"Trial {trial} was drawn at random, no surrogate proposed it.",)
     else:
         notes = (f"What the optimiser believed when it proposed trial {trial} is not recorded.",)
-    return _fitted(history, place, surrogate or "gp", objective, seed, trees, notes)
+    wanted = "gp" if surrogate is None else surrogate
+    return _fitted(history, place, wanted, objective, seed, trees, notes)
 
 
 class _Unusable(Exception):
@@ -98,6 +99,8 @@ class _Unusable(Exception):
 def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
     kept = trial.proposal
     assert kept is not None
+    if not isinstance(kept["surrogate"], Mapping):
+        raise _Unusable("is of an unknown kind; another was fitted.")
     described = dict(kept["surrogate"])
     X, y = _learned(history, kept, objective)
     awaited = _vectors(history, _numbers(kept.get("awaited")))

@@ -79,7 +79,8 @@ class Validation(Record):
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame([vars(parameter) for parameter in self.parameters])
+        rows = [vars(parameter) for parameter in self.parameters]
+        return pd.DataFrame(rows, dtype=object)  # a name may be no valid Unicode
 
 
 def validation(history: History) -> Validation:
@@ -107,7 +108,7 @@ def validation(history: History) -> Validation:
         started=min(times, default=None),
         ended=max(ends, default=None),
         proposers=dict(counted.most_common(MOST_BUDGETS)),
-        space_inferred=any(s.startswith("The space was") for s in history.space.inferred),
+        space_inferred=any(s.startswith("The space was inferred") for s in history.space.inferred),
         parameters=described,
         constants=dict(history.space.constants),
         forbidden=len(history.space.configspace.forbidden_clauses),
@@ -168,7 +169,7 @@ def _limits(history: History, data: Data | None, described: tuple[Described, ...
     if data is None:
         return ["Nothing can be explained: no trial is complete with a finite cost."]
     found = [*_of_the_trials(history, data), *_of_the_parameters(history, data, described)]
-    if any(s.startswith("The space was") for s in history.space.inferred):
+    if any(s.startswith("The space was inferred") for s in history.space.inferred):
         found.append("What lies beyond the values that were tried is unknown: so is the space.")
     if len({history.trials[i].budget for i in data.rows}) > 1:
         found.append(

@@ -85,7 +85,9 @@ function saveText(name, text) {
 async function save(figure, kind) {
   const name = `hyperlens-${figure.dataset.name}.${kind}`;
   if (kind === "csv") {
-    saveText(name, JSON.parse(figure.querySelector("script.csv").textContent));
+    const other = figure.dataset.csvOf;
+    const grid = other && document.getElementById(other)?.querySelector(".grid");
+    saveText(name, grid ? csvOf(grid) : JSON.parse(figure.querySelector("script.csv").textContent));
     return;
   }
   const plot = figure.querySelector(".plot");

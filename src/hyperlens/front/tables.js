@@ -17,8 +17,14 @@ function compare(a, b, way) {
 
 const cell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
+function csvOf(grid) {
+  const { columns, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
+  const lines = [columns, ...rows].map((row) => row.map((v) => cell(v === null ? "" : String(v))).join(","));
+  return `${lines.join("\n")}\n`;
+}
+
 function adoptGrid(grid) {
-  const { columns, numeric, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
+  const { numeric, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
   const body = grid.querySelector("tbody");
   const heads = [...grid.querySelectorAll("thead th")];
   const state = { by: -1, way: 1, page: 0, rows };
@@ -39,10 +45,7 @@ function adoptGrid(grid) {
   };
   const back = button("Previous", () => { state.page -= 1; show(); });
   const on = button("Next", () => { state.page += 1; show(); });
-  const csv = button("CSV", () => {
-    const lines = [columns, ...rows].map((row) => row.map((v) => cell(v === null ? "" : String(v))).join(","));
-    saveText(`hyperlens-${grid.dataset.name}.csv`, `${lines.join("\n")}\n`);
-  });
+  const csv = button("CSV", () => saveText(`hyperlens-${grid.dataset.name}.csv`, csvOf(grid)));
   csv.setAttribute("aria-label", "Save the table as CSV");
   bar.append(search, back, on, said, csv);
   grid.prepend(bar);

@@ -17,7 +17,7 @@ from hyperlens.importers.details import KNOWN
 from hyperlens.importers.given import Asked
 from hyperlens.space import Space
 
-_PARAMETERS = ("param:", "params.", "params_", "param_", "config/", "config.")
+_PARAMETERS = ("param:", "params.", "params/", "params_", "param_", "config/", "config.")
 _METRICS = ("metrics.", "metrics/", "summary.", "summary/", "mean_test_")
 _METRIC = re.compile(r"metric:(?P<name>.*?)(\s*\[[^\]]*\])?(\s*\((?P<to>maximize|minimize)\))?\s*")
 _USUAL = ("cost", "loss", "objective", "value")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.files import json_lines, load_json
+from hyperlens.importers.found import flat
 from hyperlens.importers.stored import one_line
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:
     import pandas
 
     if isinstance(document, dict):
-        columns = {str(name): _column(cells) for name, cells in document.items()}
+        columns = {_writable(name): _column(cells) for name, cells in document.items()}
         columns = {name: cells for name, cells in columns.items() if cells is not None}
         lengths = {len(cells) for cells in columns.values() if cells is not None}
         if len(lengths) != 1:
@@ -69,6 +70,7 @@ def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:
             {name: pandas.Series(c, dtype=object) for name, c in columns.items()}
         )
     elif isinstance(document, list) and all(isinstance(row, dict) for row in document):
+        document = [{_writable(k): v for k, v in flat(row).items()} for row in document]
         names = list(dict.fromkeys(str(name) for row in document for name in row))
         if len(names) > MOST_COLUMNS:
             raise _too_wide(what, len(names))
@@ -82,6 +84,11 @@ def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:
         raise SourceError(f"{what} holds no table; write one JSON object for each trial.")
     frame.attrs["notes"] = tuple(notes)
     return frame
+
+
+def _writable(name: Any) -> str:
+    """A column's name; half of a surrogate pair, which JSON may hold, is written out."""
+    return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _column(cells: Any) -> list[Any] | None:

@@ -89,30 +89,42 @@ def _objectives(description: Any, folder: Path) -> list[Objective]:
 
 
 def _trials(path: Path, space: Space, objectives: Sequence[Objective]) -> list[Trial]:
+    cells = _columns(path)
+    costs = [
+        [math.nan if cell == "" else float(cell) for cell in cells[metric_column(o)]]
+        for o in objectives
+    ]
+    rows: list[dict[str, Any]] = [{} for _ in cells["number"]]
+    for name in (*space.names, *space.constants):
+        column = cells.get(parameter_column(name))
+        if column is None:
+            continue
+        value = _reader(space, name)
+        for row, cell in zip(rows, column, strict=True):
+            if cell != "":
+                row[name] = value(cell)
+    number, state, *rest = (_facts(name, cells[name]) for name in FACTS)
+    every = zip(number, rows, zip(*costs, strict=True), state, *rest, strict=True)
+    return [Trial(*trial) for trial in every]
+
+
+def _columns(path: Path) -> dict[str, list[str]]:
+    """Cells by column, all as text; any text, since names and reasons may be no valid Unicode."""
     import pandas
 
     try:
         frame = pandas.read_csv(
-            path, dtype=str, na_filter=False, encoding="utf-8", encoding_errors="surrogatepass"
+            path,
+            header=None,
+            dtype=object,
+            na_filter=False,
+            encoding="utf-8",
+            encoding_errors="surrogatepass",
         )
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as problem:
         raise ValueError(one_line(problem)) from problem
-    costs = [
-        [math.nan if cell == "" else float(cell) for cell in frame[metric_column(o)].tolist()]
-        for o in objectives
-    ]
-    rows: list[dict[str, Any]] = [{} for _ in range(len(frame))]
-    for name in (*space.names, *space.constants):
-        column = parameter_column(name)
-        if column not in frame.columns:
-            continue
-        value = _reader(space, name)
-        for row, cell in zip(rows, frame[column].tolist(), strict=True):
-            if cell != "":
-                row[name] = value(cell)
-    number, state, *rest = (_facts(name, frame[name].tolist()) for name in FACTS)
-    every = zip(number, rows, zip(*costs, strict=True), state, *rest, strict=True)
-    return [Trial(*trial) for trial in every]
+    columns = (frame[k].tolist() for k in frame.columns)
+    return {header: cells for header, *cells in columns}
 
 
 def _reader(space: Space, name: str) -> Callable[[str], Any]:

@@ -36,6 +36,10 @@ Acquisition = Literal["lcb", "ei"]
 SurrogateName = Literal["gp", "forest"]
 
 BLOCK = 500  # rows predicted at once
+PAPERS = {"points": 1000, "polished": 0}  # of focus search
+REFINED = {"points": 300, "polished": 6}
+NEAR = 2  # best configurations told, next to which the acquisition is searched too
+STARTS = 2  # of the likelihood's maximisation
 
 
 class SMBO:
@@ -215,7 +219,7 @@ class SMBO:
         if self.surrogate == "forest":
             model: GP | Forest = Forest(cube, seed=self.seed, threads=1).fit(X, y)
         else:
-            model = GP(cube, self.nugget, seed=self.seed).fit(X, y)
+            model = GP(cube, self.nugget, STARTS, seed=self.seed).fit(X, y)
         if not self._ledger.awaited:
             return model
         awaited = np.array([p.vector for p in self._ledger.awaited])
@@ -232,10 +236,12 @@ class SMBO:
             seen = np.array([same(known, v).any() for v in self._canonical(vectors)], dtype=bool)
             return np.asarray(seen | self.space.forbidden(vectors))
 
-        found = focus_search(score, self.space.cube, rng, refine=self.refine, barred=barred)
+        how = REFINED if self.refine else PAPERS
+        best = self.X[np.argsort(self.y, kind="stable")[:NEAR]]
+        found = focus_search(score, self.space.cube, rng, **how, near=best, barred=barred)
         if found is None:  # everything is known: repeat what is best
             found = focus_search(
-                score, self.space.cube, rng, refine=self.refine, barred=self.space.forbidden
+                score, self.space.cube, rng, **how, near=best, barred=self.space.forbidden
             )
         if found is None:
             vector = self.space.sample(1, rng)[0]

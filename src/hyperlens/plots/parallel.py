@@ -18,16 +18,15 @@ from hyperlens.plots.style import BLUE, GREY, ORANGE, directed, figure, safe, sh
 from hyperlens.plots.thinning import thinned
 
 ROW = 58  # pixels
-MOST_LINES = 250  # of each group
 MOST_ROWS = 20
 INACTIVE = -0.1  # where a line passes a parameter that is switched off
 SHOWN = ("all", "best 25 %", "best 5 %")  # the choices of a page, in the order of `when`
 
-# up to which part of the trials, by rank; its colour, width and opacity; shown under these choices
-GROUPS: tuple[tuple[float, str, str, float, float, list[int]], ...] = (
-    (1.0, "the rest", GREY, 0.8, 0.35, [0]),
-    (0.25, "best 25 %", BLUE, 1.1, 0.65, [0, 1]),
-    (0.05, "best 5 %", ORANGE, 1.8, 0.95, [0, 1, 2]),
+# up to which part of the trials, by rank; lines at the most; looks; shown under these choices
+GROUPS: tuple[tuple[float, str, int, str, float, float, list[int]], ...] = (
+    (1.0, "the rest", 200, GREY, 0.8, 0.35, [0]),
+    (0.25, "best 25 %", 100, BLUE, 1.1, 0.6, [0, 1]),
+    (0.05, "best 5 %", 40, ORANGE, 1.7, 0.9, [0, 1, 2]),
 )
 
 
@@ -53,13 +52,13 @@ def draw_parallel(record: Trials) -> Figure:
     start = {part: 0 for part, *_ in GROUPS}
     for (part, *_), (smaller, *_) in pairwise(GROUPS):
         start[part] = _count(smaller, len(ranked))
-    for part, name, colour, width, opacity, when in GROUPS:
+    for part, name, most, colour, width, opacity, when in GROUPS:
         members = ranked[start[part] : _count(part, len(ranked))]
         if not len(members):
             continue
         x: list[float | None] = []
         y: list[float | None] = []
-        for k in thinned(members.tolist(), MOST_LINES):
+        for k in thinned(members.tolist(), most):
             places = record.places[k, :rows]
             x += [
                 *np.where(np.isnan(places), INACTIVE, places).tolist(),

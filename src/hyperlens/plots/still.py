@@ -23,7 +23,7 @@ MISSING = "Still pictures need the extra 'stills'; install it with 'pip install 
 INCHES = 100  # pixels of a Plotly figure to one inch
 LINE = 110  # characters of a line of the legend
 WIDTH = 760  # pixels, where a figure has no width of its own
-DASHES = {"dash": "--", "dot": ":", "dashdot": "-.", "solid": "-"}
+DASHES: dict[str, Any] = {"dash": "--", "dot": ":", "dashdot": "-.", "solid": "-"}
 MARKS = {
     "circle": "o", "circle-open": "o", "star": "*", "diamond": "D", "line-ns-open": "|",
     "square": "s", "cross": "P", "x": "X", "triangle-up": "^",
@@ -159,7 +159,7 @@ def _scatter(
 def _marks(axes: Axes, x: Any, y: Any, marker: dict[str, Any], alpha: float) -> None:
     symbols = marker.get("symbol", "circle")
     each = list(symbols) if isinstance(symbols, (list, tuple)) else [symbols] * len(x)
-    colours = marker.get("color")
+    colours: Any = marker.get("color")
     size = 0.55 * float(marker.get("size", 6))
     numbers = colours is not None and not isinstance(colours, str)
     for symbol in dict.fromkeys(each):
@@ -179,7 +179,7 @@ def _whiskers(axes: Axes, x: Any, y: Any, bars: dict[str, Any], name: str) -> No
     low, high = (
         np.maximum(np.array(_plain(bars.get(k)), float), 0) for k in ("arrayminus", "array")
     )
-    ends = {name: np.array([np.nan_to_num(low), np.nan_to_num(high)])}
+    ends: dict[str, Any] = {name: np.array([np.nan_to_num(low), np.nan_to_num(high)])}
     axes.errorbar(x, y, fmt="none", ecolor="#3c4450", elinewidth=1, capsize=2.5, **ends)
 
 
@@ -309,7 +309,7 @@ def _legend(
             marks = "markers" in trace.get("mode", "lines")
             symbol = trace.get("marker", {}).get("symbol", "circle")
             mark = MARKS.get(symbol if isinstance(symbol, str) else "circle", "o")
-            line = DASHES.get(trace.get("line", {}).get("dash", "solid"), "-")
+            line: Any = DASHES.get(trace.get("line", {}).get("dash", "solid"), "-")
             made[name] = Line2D(
                 [], [], color=_rgba(colour), marker=mark if marks else None,
                 linestyle=line if "lines" in trace.get("mode", "lines") else "none",

@@ -5,18 +5,31 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
-from hyperlens.errors import SourceError
+from hyperlens.errors import AnalysisError, SourceError
 from hyperlens.history import History
 from hyperlens.reports.analysis import Analysis, analyse
 
 
 def report(
-    history: History, path: str | Path, *, objective: str | None = None, seed: int = 0
+    history: History,
+    path: str | Path,
+    *,
+    objective: str | None = None,
+    seed: int = 0,
+    beside: Mapping[str, History] | None = None,
+    proposals: bool = False,
 ) -> Path:
-    """Explain a run and write the report; returns where it is."""
-    return write(path, page(analyse(history, objective=objective, seed=seed)))
+    """Explain a run and write the report; returns where it is.
+
+    `beside` are other runs to compare with, by their names. Proposals are explained where the run
+    recorded them, or where `proposals` asks for it.
+    """
+    made = analyse(history, objective=objective, seed=seed, others=beside, proposals=proposals)
+    return write(path, page(made))
 
 
 def page(analysis: Analysis) -> str:
@@ -25,6 +38,35 @@ def page(analysis: Analysis) -> str:
     from hyperlens.reports.html import render
 
     return render(cards(analysis), f"Hyperlens: {analysis.overview.source or 'report'}")
+
+
+def stills(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:
+    """Every figure of the report as a PNG in a folder, which is made if need be; needs no browser."""
+    from plotly.graph_objects import Figure
+
+    from hyperlens.plots.still import still
+    from hyperlens.reports.cards import cards
+
+    folder = Path(folder)
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for card in cards(analysis):
+            if card.figure is not None:
+                path = folder / f"{card.id}.png"
+                still(Figure(card.figure)).savefig(path)
+                written.append(path)
+    except OSError as problem:
+        raise _unwritable(folder, problem) from problem
+    return tuple(written)
+
+
+def check_stills() -> None:
+    """Refuse still pictures that cannot be made, before anything long is computed for them."""
+    if find_spec("matplotlib") is None:
+        from hyperlens.plots.still import MISSING
+
+        raise AnalysisError(MISSING)
 
 
 def check(path: str | Path) -> None:

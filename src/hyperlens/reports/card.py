@@ -97,6 +97,7 @@ class Card:
     facts: tuple[Fact, ...] = ()
     figure: dict[str, Any] | None = None
     csv: str | None = None
+    csv_of: str | None = None  # the card whose table holds the numbers, where that is another
     controls: tuple[Control, ...] = ()
     captions: tuple[tuple[dict[str, tuple[int, ...]], str], ...] = ()
     tree: Tree | None = None

@@ -93,13 +93,17 @@ def _figure(card: Card) -> str:
         else f'<script type="application/json" class="csv">{embedded(card.csv)}</script>'
     )
     return (
-        f'<figure data-name="{escape(card.id)}">'
+        f'<figure data-name="{escape(card.id)}"{_elsewhere(card)}>'
         + (f'<div class="controls" hidden>{controls}</div>' if controls else "")
         + (f'<div class="captions" aria-live="polite">{captions}</div>' if captions else "")
         + f'<div class="plot" role="img" aria-label="{label}" style="height:{height}px"></div>'
         f'<script type="application/json">{embedded(card.figure)}</script>{numbers}'
         f"{_saving(card)}</figure>"
     )
+
+
+def _elsewhere(card: Card) -> str:
+    return f' data-csv-of="{escape(card.csv_of)}"' if card.csv_of else ""
 
 
 def _caption(when: dict[str, tuple[int, ...]], text: str, chosen: dict[str, int]) -> str:
@@ -110,7 +114,7 @@ def _caption(when: dict[str, tuple[int, ...]], text: str, chosen: dict[str, int]
 
 
 def _saving(card: Card) -> str:
-    kinds = ("svg", "png") if card.csv is None else ("svg", "png", "csv")
+    kinds = ("svg", "png", "csv") if card.csv or card.csv_of else ("svg", "png")
     buttons = "".join(
         f'<button type="button" data-save="{kind}" '
         f'aria-label="Save {escape(card.title)} as {kind.upper()}">{kind.upper()}</button>'

@@ -85,14 +85,14 @@ def parallel_card(record: Trials) -> Card:
         title="Configurations as lines",
         lead=(run.where_lines_go(record),),
         figure=figure_of(record),
-        csv=record.to_csv(),
+        csv_of="data",
         controls=(Control("best", "list", "Show", tuple(enumerate(SHOWN)), 0),),
         notes=(f"{left} further parameters are not drawn.",) if left > 0 else (),
         how=(
             "Every parameter has a row with its own scale, as it was searched; a line leaves the row "
             "at 'off' where the parameter was switched off. The last row is the measured result over "
-            "the middle 96 % of its values. Of a group of more than 250 trials, 250 are drawn, evenly "
-            "spread over their ranks.",
+            "the middle 96 % of its values. Of a large group some are drawn, evenly spread over "
+            "their ranks.",
         ),
     )
 

@@ -36,7 +36,7 @@ def _(record: ModelSearch) -> Iterator[RenderableType]:
 
 def _models(record: ModelSearch) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("model", overflow="fold")
+    table.add_column("model", no_wrap=True)
     for title in ("weight", "drawn", "on all rows", "budget", "failed", f"best {record.objective}"):
         table.add_column(printable(title), justify="right")
     for i, name in enumerate(record.models[:MOST_LISTED]):
