@@ -41,6 +41,11 @@ CASH, BOOSTING, FOREST, HALVING = (
 )
 BUDGET, TEST = 33, 0.25
 WANTED = 0.8  # part of the data sets on which defaults are not to be better
+SEEN = {  # looked at while the configurations to begin with and the last training were chosen
+    *("741_rmftsa_sleepdata", "743_fri_c1_1000_5", "772_quake", "813_fri_c3_1000_5"),
+    *("845_fri_c0_1000_10", "910_fri_c1_1000_10", "912_fri_c2_1000_5", "914_balloon"),
+    *("991_car", "1462_banknote-authentication", "40702_solar-flare", "40706_parity5_plus_5"),
+}
 
 
 class Configured(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
@@ -184,9 +189,12 @@ def text(kept: pd.DataFrame, folds: int) -> str:
         "|---|---|---|",
     ]
     for other in (BOOSTING, FOREST):
-        fine = int((means[CASH] <= means[other]).sum())
-        share = f"{fine} of {len(means)} ({fine / len(means):.0%})"
+        fine = means[CASH] <= means[other]
+        fresh = fine[[name not in SEEN for name in means.index]]
+        share = f"{int(fine.sum())} of {len(fine)} ({fine.mean():.0%})"
         lines.append(f"| not worse than {other} with its defaults | {share} | {WANTED:.0%} |")
+        share = f"{int(fresh.sum())} of {len(fresh)}"
+        lines.append(f"| the same on sets that were not looked at in development | {share} | |")
     both = int((means[CASH] <= means[[BOOSTING, FOREST]].min(axis=1)).sum())
     lines.append(f"| not worse than the better of the two | {both} of {len(means)} | |")
     fine = int((searched[CASH] <= searched[HALVING]).sum())

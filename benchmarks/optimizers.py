@@ -132,12 +132,8 @@ def phoneme() -> Problem | None:
 def problems() -> list[Problem]:
     found = [
         on_box("Branin, d=2", [(-5, 10), (0, 15)], branin, 0.39788735772973816, 40),
-        on_box(
-            "Styblinski-Tang, d=3", [(-5, 5)] * 3, styblinski_tang, 3 * STYBLINSKI_MINIMUM, 80
-        ),
-        on_box(
-            "Styblinski-Tang, d=5", [(-5, 5)] * 5, styblinski_tang, 5 * STYBLINSKI_MINIMUM, 150
-        ),
+        on_box("Styblinski-Tang, d=3", [(-5, 5)] * 3, styblinski_tang, 3 * STYBLINSKI_MINIMUM, 80),
+        on_box("Styblinski-Tang, d=5", [(-5, 5)] * 5, styblinski_tang, 5 * STYBLINSKI_MINIMUM, 150),
         on_box("Hyper-Ellipsoid, d=4", [(-5.12, 5.12)] * 4, hyper_ellipsoid, 0.0, 80),
         on_box("Hartmann, d=6", [(0, 1)] * 6, hartmann6, -3.322368011391339, 120),
     ]
@@ -154,7 +150,7 @@ def ours(problem: Problem, cost: Cost, seed: int, **options: Any) -> None:
 
 def papers(problem: Problem, cost: Cost, seed: int) -> None:
     """P3's table 3: the lower confidence bound with tau 1, minimised by focus search alone."""
-    ours(problem, cost, seed, acquisition="lcb", tau=1.0, refine=False)
+    ours(problem, cost, seed, tau=1.0, refine=False)
 
 
 def random_search(problem: Problem, cost: Cost, seed: int) -> None:
@@ -202,9 +198,7 @@ def methods() -> dict[str, Callable[[Problem, Cost, int], None]]:
         found["Optuna GP"] = lambda p, c, s: by_optuna(p, c, s, optuna.samplers.GPSampler)
     if find_spec("smac"):
         found["SMAC3 black-box"] = lambda p, c, s: by_smac(p, c, s, "BlackBoxFacade")
-        found["SMAC3 HPO"] = lambda p, c, s: by_smac(
-            p, c, s, "HyperparameterOptimizationFacade"
-        )
+        found["SMAC3 HPO"] = lambda p, c, s: by_smac(p, c, s, "HyperparameterOptimizationFacade")
     found["random search"] = random_search
     return found
 
@@ -302,7 +296,9 @@ def page(found: list[Run]) -> str:
             cells.append(f"{medians[name]:.2g} ({low:.1g} to {high:.1g}){mark}")
         count = len(regrets[first])
         lines.append(
-            f"| {problem.name}, {problem.trials} trials, {count} seeds | " + " | ".join(cells) + " |"
+            f"| {problem.name}, {problem.trials} trials, {count} seeds | "
+            + " | ".join(cells)
+            + " |"
         )
     lines.append("| best or tied | " + " | ".join(str(wins[name]) for name in names) + " |")
     spent = {n: float(np.median([r.overhead for r in found if r.method == n])) for n in names}

@@ -228,17 +228,17 @@ three standard errors (sqrt(phi.var / 1000)) of the recorded values:
 
 {table}
 
-The aim of 95 % is **not reached on the values as recorded**. They are not independent: all were
-drawn with the same random numbers. That shows in their own numbers alone: their contributions to
-the mean add up to more than their payout in {positive} of the explanations, by {gap} on average
-with a spread of only {spread}; drawn independently, the gap would be 0 on average with a spread of
-about {expected}. One unlucky draw is therefore in every value: our mean parts of x1 to x4 lie
-{shifts} standard errors from theirs in the median. The second column takes this off, estimated for
-each run from the other 29. Such a correction would also take off a constant error of ours; that
-ours are right is shown elsewhere, by full enumeration (`tests/test_shapley.py`) and by shap on the
-same surrogate (`proposals.md`). What is left lies at least in part in the surrogates: equal at the
-proposal, their average standard deviation over the space differs from the recorded one by more than
-2 % in {apart} of the explanations."""
+The aim of 95 % is **not reached on the values as recorded**. They are not independent, but look as
+if all had been drawn with the same random numbers. That shows in their own numbers alone: their
+contributions to the mean add up to more than their payout in {positive} of the explanations, by
+{gap} on average with a spread of only {spread}; drawn independently, the gap would be 0 on average
+with a spread of about {expected}. One unlucky draw is therefore in every value: our mean parts of
+x1 to x4 lie {shifts} standard errors from theirs in the median. The second column takes this off,
+estimated for each run from the other 29. Such a correction would also take off a constant error of
+ours; that ours are right is shown elsewhere, by full enumeration (`tests/test_shapley.py`) and by
+shap on the same surrogate (`proposals.md`). What is left lies at least in part in the surrogates:
+equal at the proposal, their average standard deviation over the space differs from the recorded one
+by more than 2 % in {apart} of the explanations."""
 
 READING = """\
 {replications} runs for each tau (the thesis: 30). Each cell is ours / the thesis's, standard

@@ -99,6 +99,7 @@ MAY_USE = {
         "importers",
         "selection",
         "explain",
+        "surrogates",
         "history",
         "errors",
     },

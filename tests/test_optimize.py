@@ -22,7 +22,7 @@ from hyperlens.optimize.acquisition import (
     lower_confidence_bound,
     probability_of_improvement,
 )
-from hyperlens.optimize.focus import Part, focus_search
+from hyperlens.optimize.focus import Part, _apart, focus_search
 from hyperlens.surrogates.gp import GP, Parameters
 
 
@@ -171,13 +171,36 @@ def test_focus_search_finds_the_minimum_of_a_mixed_cube() -> None:
     def score(X: FloatArray) -> FloatArray:
         return np.asarray(((X[:, :3] - target[:3]) ** 2).sum(axis=1) + (X[:, 3] != 0.5))
 
-    rough = focus_search(score, cube, rng(1), refine=False)
+    rough = focus_search(score, cube, rng(1), polished=0)
     fine = focus_search(score, cube, rng(1))
     assert rough is not None
     assert fine is not None
     assert np.abs(rough.vector - target).max() < 0.05
     assert fine.vector == pytest.approx(target, abs=1e-4)
     assert fine.score <= rough.score
+
+
+def test_polishing_starts_at_points_that_lie_apart_and_next_to_what_is_given() -> None:
+    """A broad bowl hides a needle: points of the bowl alone would never lead to it."""
+    needle = np.array([0.9, 0.1])
+
+    def score(X: FloatArray) -> FloatArray:
+        bowl = ((X - 0.3) ** 2).sum(axis=1)
+        return np.asarray(bowl - 2 * np.exp(-((X - needle) ** 2).sum(axis=1) / 0.002))
+
+    cube = Cube.continuous(2)
+    few: dict[str, Any] = {"restarts": 1, "rounds": 2, "points": 5}
+    blind = focus_search(score, cube, rng(0), **few)
+    led = focus_search(score, cube, rng(0), **few, near=needle[None] + 0.03)
+    assert blind is not None
+    assert led is not None
+    assert blind.vector == pytest.approx([0.3, 0.3], abs=1e-3)
+    assert led.vector == pytest.approx(needle, abs=0.01)
+    line = np.linspace(0, 1, 101)[:, None]
+    chosen = _apart(line, np.abs(line[:, 0] - 0.5), 3)
+    assert [round(float(f.vector[0]), 2) for f in chosen] == [0.5, 0.39, 0.61]
+    off = np.array([[0.5], [np.nan]])  # active or not is far apart
+    assert len(_apart(off, np.zeros(2), 2)) == 2
 
 
 def test_focus_search_finds_a_minimum_behind_a_condition() -> None:
@@ -309,6 +332,30 @@ def test_a_proposal_says_what_made_it() -> None:
             assert p.bound == p.score == p.mean - 2 * p.std
         optimiser.tell(p.vector, ellipsoid(dict(p.values)))
     assert not optimiser.awaited
+
+
+def test_acquisitions_take_turns_unless_one_is_chosen() -> None:
+    def made(**settings: Any) -> list[tuple[str | None, float | None]]:
+        return [(p.acquisition, p.tau) for p in asked(9, **settings)[6:]]
+
+    assert made() == [("ei", 1.0), ("lcb", 0.1), ("ei", 1.0)]
+    assert made(tau=2.0) == [("lcb", 2.0)] * 3
+    assert made(acquisition="ei") == [("ei", 1.0)] * 3
+    assert made(acquisition="lcb") == [("lcb", 1.0)] * 3
+
+
+def test_the_score_is_the_acquisition_that_was_maximised() -> None:
+    for p in asked(9)[6:]:
+        assert p.mean is not None
+        assert p.std is not None
+        assert p.best is not None
+        improvement = expected_improvement(np.array([p.mean]), np.array([p.std]), p.best)[0]
+        assert p.score == (improvement if p.acquisition == "ei" else p.mean - 0.1 * p.std)
+
+
+def test_the_initial_design_has_four_configurations_per_parameter() -> None:
+    assert [len(SMBO(box(d)).design) for d in (1, 2, 5)] == [4, 8, 20]
+    assert len(SMBO(box(3), initial=7).design) == 7
 
 
 def test_several_proposals_can_be_out_at_once_and_differ() -> None:

@@ -151,3 +151,23 @@ def test_finite_numbers_come_back_exactly(numbers: list[float]) -> None:
 def test_a_record_without_a_table_says_so() -> None:
     with pytest.raises(NotImplementedError):
         _ = WHOLE.frame
+
+
+@dataclass(frozen=True)
+class Listed(Record):
+    names: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def frame(self) -> Any:
+        import pandas as pd
+
+        return pd.DataFrame({"name": list(self.names), "part": [p.name for p in self.parts]})
+
+
+@pytest.mark.parametrize("half", ["", "\ud800"])
+def test_csv_writes_out_what_would_steer_or_cannot_be_written(half: str) -> None:
+    record = Listed((f"a\x1b[31m{half}", "b,c"), (Part(f"p{half}", 1.0), Part('"q"', 2.0)))
+    shown = half.encode("unicode_escape").decode()
+    assert record.to_csv() == (f'name,part\na\\x1b[31m{shown},p{shown}\n"b,c","""q"""\n')
+    record.to_csv().encode("utf-8")

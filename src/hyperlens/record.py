@@ -46,7 +46,10 @@ class Record:
 
     def to_csv(self) -> str:
         """The frame as CSV; control characters in its texts are written out."""
-        frame = self.frame.copy()
+        try:
+            frame = self.frame.copy()
+        except UnicodeEncodeError:  # pandas refuses half a character
+            frame = _spelled(self).frame.copy()
         for k, column in enumerate(frame.columns):
             if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
                 frame.isetitem(k, [written_out(value) for value in frame[column]])
@@ -105,6 +108,20 @@ def written_out(value: Any) -> Any:
         c.encode("unicode_escape").decode() if unicodedata.category(c) in CONTROL else c
         for c in value
     )
+
+
+def _spelled(value: Any) -> Any:
+    """The same value with the control characters of all its texts written out."""
+    if isinstance(value, str):
+        return written_out(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [f.name for f in dataclasses.fields(value) if f.init and not f.name.startswith("_")]
+        return dataclasses.replace(value, **{n: _spelled(getattr(value, n)) for n in names})
+    if isinstance(value, (list, tuple)):
+        return type(value)(_spelled(v) for v in value)
+    if isinstance(value, dict):
+        return {_spelled(k): _spelled(v) for k, v in value.items()}
+    return value
 
 
 def as_json(value: Any) -> str:

@@ -77,7 +77,8 @@ def tune(
         float | None, typer.Option(help="smbo: weight of the uncertainty in the bound.")
     ] = None,
     acquisition: Annotated[
-        Acquisition | None, typer.Option(help="smbo: confidence bound or expected improvement.")
+        Acquisition | None,
+        typer.Option(help="smbo: confidence bound or expected improvement; else both in turn."),
     ] = None,
     surrogate: Annotated[
         Surrogate | None, typer.Option(help="smbo: what stands in for the objective.")

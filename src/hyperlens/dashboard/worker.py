@@ -24,10 +24,15 @@ def work(connection: Connection, sources: tuple[Source, ...]) -> None:
     from hyperlens.dashboard.reading import Reader
 
     reader = Reader(sources)
+    ready = False
     while True:
         try:
+            if not ready and not connection.poll():  # load what takes a second before it is needed
+                import hyperlens.dashboard.answers  # noqa: F401
+
+                ready = True
             task, content = connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return
         try:
             result = TASKS[task](
@@ -65,8 +70,11 @@ def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
     """Cards as HTML, and of what they were made."""
     from hyperlens.dashboard.answers import answer
     from hyperlens.reports.fragments import card_html
+    from hyperlens.surrogates.forest import compile_ahead
 
     run, question, others = content
+    if not question.quick:
+        compile_ahead()
     progress("reading", 0.0)
     read = reader.read(run)
     beside = {other.title: reader.read(other) for other in others}

@@ -1,7 +1,8 @@
 """Sequential model-based optimisation: fit a surrogate, minimise an acquisition, ask, be told.
 
 The optimiser of P0 and P3: a maximin Latin hypercube, then a Gaussian process and the lower
-confidence bound, minimised by focus search.
+confidence bound, minimised by focus search. Their settings are `tau=1, refine=False`; ours find the
+minimum more surely and come closer to it (docs/results/optimizers.md).
 
 `ask` depends only on the seed, on what was told, in its order, and on what is still awaited. So a
 run is resumed by telling its trials again, several configurations can be out at once, and a
@@ -39,16 +40,22 @@ BLOCK = 500  # rows predicted at once
 PAPERS = {"points": 1000, "polished": 0}  # of focus search
 REFINED = {"points": 300, "polished": 6}
 NEAR = 2  # best configurations told, next to which the acquisition is searched too
-STARTS = 2  # of the likelihood's maximisation
+STARTS = {False: 4, True: 2}  # of the likelihood's maximisation, refined or not
+INITIAL = 4  # configurations per parameter before the first model
+EXPLOITING = 0.1  # tau of every second proposal, unless one acquisition is chosen
 
 
 class SMBO:
     """Minimises a cost over a space. `ask()` for a configuration, `tell()` its cost.
 
+    `acquisition` is "lcb", the bound mean - tau std, or "ei", the expected improvement; None takes
+    turns between the expected improvement and a bound of tau 0.1, one to explore and one to exploit,
+    unless `tau` is given, which means "lcb".
+
     `initial` configurations, by default four per parameter, come from a maximin Latin hypercube, or
     are the rows of `design` (vectors); results told before anything is asked take the place of its
-    first rows. `nugget` None estimates the noise; 1e-8 says there is none.
-    `refine=False` leaves out the polishing of the acquisition's minimum, as the papers did. A
+    first rows. `nugget` None estimates the noise; 1e-8 says there is none. `refine=False` searches
+    the acquisition's minimum by more points and does not polish them, as the papers did. A
     configuration that was told before is proposed again only if nothing else is left.
 
     >>> from hyperlens import Parameter
@@ -67,8 +74,8 @@ class SMBO:
         self,
         space: Space,
         *,
-        tau: float = 1.0,
-        acquisition: Acquisition = "lcb",
+        tau: float | None = None,
+        acquisition: Acquisition | None = None,
         initial: int | None = None,
         design: FloatArray | None = None,
         surrogate: SurrogateName = "gp",
@@ -76,7 +83,10 @@ class SMBO:
         refine: bool = True,
         seed: int = 0,
     ) -> None:
-        if acquisition not in ("lcb", "ei"):
+        if acquisition is None and tau is not None:
+            acquisition = "lcb"
+        tau = 1.0 if tau is None else tau
+        if acquisition not in ("lcb", "ei", None):
             raise SpaceError(f"There is no acquisition '{acquisition}'; choose 'lcb' or 'ei'.")
         if surrogate not in ("gp", "forest"):
             raise SpaceError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
@@ -157,9 +167,15 @@ class SMBO:
         """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
         self._ledger.tell(configuration, cost, resource)
 
+    def _turn(self, number: int) -> tuple[Acquisition, float]:
+        """The acquisition of a proposal, and its tau."""
+        if self.acquisition is not None:
+            return self.acquisition, self.tau
+        return ("ei", self.tau) if number % 2 == 0 else ("lcb", EXPLOITING)
+
     def _designed(self, initial: int | None) -> FloatArray:
         """The initial design as vectors; forbidden ones are drawn again."""
-        n = 4 * len(self.space) if initial is None else initial
+        n = INITIAL * len(self.space) if initial is None else initial
         rng = np.random.default_rng([self.seed, 0])
         cube = self.space.cube
         vectors = cube.vectors(sampling.maximin(cube, n, rng)) if n else np.empty((0, cube.d))
@@ -172,43 +188,45 @@ class SMBO:
         self, number: int, kind: Literal["initial", "proposed"], vector: FloatArray
     ) -> Proposal:
         vector, values = self._rounded(vector)
+        acquisition, tau = self._turn(number)
         return Proposal(
             number,
             kind,
             vector,
             values,
-            acquisition=self.acquisition,
-            tau=self.tau,
+            acquisition=acquisition,
+            tau=tau,
             told=len(self._ledger.told),
         )
 
     def _proposed(self, number: int, rng: np.random.Generator) -> Proposal:
+        acquisition, tau = self._turn(number)
         model = self._fitted()
         best = float(model.predict(self.X)[0].min())
 
         def score(vectors: FloatArray) -> FloatArray:
             mean, std = _predict(model, vectors)
-            if self.acquisition == "lcb":
-                return lower_confidence_bound(mean, std, self.tau)
+            if acquisition == "lcb":
+                return lower_confidence_bound(mean, std, tau)
             return -log_expected_improvement(mean, std, best)
 
         vector, values = self._rounded(self._search(score, rng).vector)
         mean, std = (float(number[0]) for number in model.predict(vector[None]))
-        bound = mean - self.tau * std
+        bound = mean - tau * std
         improvement = expected_improvement(np.array([mean]), np.array([std]), best)[0]
         return Proposal(
             number=number,
             kind="proposed",
             vector=vector,
             values=values,
-            acquisition=self.acquisition,
-            tau=self.tau,
+            acquisition=acquisition,
+            tau=tau,
             told=len(self._ledger.told),
             awaited=tuple(p.number for p in self._ledger.awaited),
             mean=mean,
             std=std,
             bound=bound,
-            score=bound if self.acquisition == "lcb" else float(improvement),
+            score=bound if acquisition == "lcb" else float(improvement),
             best=best,
             surrogate=_described(model),
         )
@@ -219,7 +237,7 @@ class SMBO:
         if self.surrogate == "forest":
             model: GP | Forest = Forest(cube, seed=self.seed, threads=1).fit(X, y)
         else:
-            model = GP(cube, self.nugget, STARTS, seed=self.seed).fit(X, y)
+            model = GP(cube, self.nugget, STARTS[self.refine], seed=self.seed).fit(X, y)
         if not self._ledger.awaited:
             return model
         awaited = np.array([p.vector for p in self._ledger.awaited])
