@@ -63,16 +63,19 @@ def stored(folder: Path, trials: int) -> Path:
     return path
 
 
-def explained(source: Path, page: Path, compiled: Path) -> float:
-    """Seconds of the whole command, from the start of its process."""
-    start = time.perf_counter()
+def explained(source: Path, page: Path, compiled: Path) -> str:
+    """Seconds of the whole command from the start of its process, and those of processors."""
+    start, before = time.perf_counter(), os.times()
     subprocess.run(
         ["hyperlens", "explain", str(source), "--html", str(page)],
         env={**os.environ, "NUMBA_CACHE_DIR": str(compiled)},
         check=True,
         capture_output=True,
     )
-    return time.perf_counter() - start
+    taken, after = time.perf_counter() - start, os.times()
+    used = after.children_user + after.children_system
+    used -= before.children_user + before.children_system
+    return f"{taken:.1f} s ({used:.1f} s of processors)"
 
 
 class Page:
@@ -148,9 +151,9 @@ def report_rows(folder: Path) -> list[Row]:
             f"{cold:.1f} s",
             "at most 20 s",
         ),
-        ("the same, later runs", f"{warm:.1f} s", ""),
+        ("the same, later runs", warm, ""),
         ("its size", f"{size:.1f} MB", "at most 10 MB"),
-        (f"report of {MANY} x {PARAMETERS}, later runs", f"{many:.1f} s, {big:.1f} MB", ""),
+        (f"report of {MANY} x {PARAMETERS}, later runs", f"{many}, {big:.1f} MB", ""),
     ]
 
 
@@ -204,13 +207,18 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write docs/results/report.md")
     chosen = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = report_rows(folder) + page_rows(folder)
     lines = ["| what | measured | beside |", "|---|---|---|"]
     lines += [f"| {a} | {b} | {c} |" for a, b, c in rows]
     text = f"# Report and live page\n\n`python -m benchmarks.report`. {description()}\n\n"
-    text += "\n".join(lines) + "\n"
+    text += "\n".join(lines) + "\n\n"
+    text += (
+        f"When it began, {before:.1f} processes wanted the {os.cpu_count()} cores on average; where "
+        "that is more than the cores, seconds of the clock are those of a busy machine.\n"
+    )
     print(text)
     if chosen.save:
         RESULT.write_text(text)

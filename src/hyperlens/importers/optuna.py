@@ -6,21 +6,20 @@ each value: the space is the union of these, its conditions are inferred. Runs o
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperlens import databases
-from hyperlens.errors import SourceError, SpaceError, listed
+from hyperlens.errors import SourceError, listed
 from hyperlens.history import History, Objective, State, Trial
 from hyperlens.importers.conditions import infer
 from hyperlens.importers.given import GivenSpace, as_space, settle
 from hyperlens.importers.optuna_journal import read_journal
 from hyperlens.importers.optuna_sql import read_server, read_sqlite
+from hyperlens.importers.recorded import recorded
 from hyperlens.importers.stored import (
     SPACE,
     Distributions,
@@ -67,8 +66,8 @@ def from_study(
         )
     directions = [direction.name for direction in study.directions]
     names = study.metric_names
-    recorded = study.user_attrs.get(SPACE)
-    stored = StoredStudy(study.study_name, directions, names, distributions, trials, space=recorded)
+    kept = study.user_attrs.get(SPACE)
+    stored = StoredStudy(study.study_name, directions, names, distributions, trials, space=kept)
     return _history(stored, f"Optuna study '{study.study_name}'", space, objective, maximize)
 
 
@@ -145,11 +144,11 @@ def _history(
         space = as_space(given)
         trials = _fitted(space, trials, stored.distributions, notes)
     else:
-        recorded = _recorded(stored.space, trials, notes)
-        if recorded is None:
+        on_record = recorded(stored.space, trials, notes)
+        if on_record is None:
             space = _inferred_space(trials, stored.distributions, notes)
         else:
-            space, trials = recorded
+            space, trials = on_record
     return History(
         space,
         tuple(objectives[k] for k in order),
@@ -210,46 +209,6 @@ def _trial(trial: StoredTrial, order: Sequence[int]) -> Trial:
         reason=trial.reason,
         proposal=trial.proposal,
     )
-
-
-def _recorded(
-    stored: Any, trials: list[StoredTrial], notes: list[str]
-) -> tuple[Space, list[StoredTrial]] | None:
-    """The space that one of our own runs wrote down, and the trials on it; None if there is none,
-    or if what is there cannot be read."""
-    if stored is None:
-        return None
-    try:
-        space = Space.from_json(json.dumps(stored))
-    except Exception:  # ConfigSpace raises whatever its decoder meets
-        notes.append("The space recorded with the study cannot be read; it was inferred.")
-        return None
-    known = {*space.names, *space.constants}
-    params = [{n: v for n, v in t.params.items() if n in known} for t in trials]
-    kept = _valid(space, [replace(t, params=p) for t, p in zip(trials, params, strict=True)])
-    if not kept:
-        notes.append("No trial fits the space recorded with the study; it was inferred instead.")
-        return None
-    if unknown := list(dict.fromkeys(n for t in trials for n in t.params if n not in known)):
-        notes.append(f"The recorded space lacks {listed(unknown)}, which were left out.")
-    if len(kept) < len(trials):
-        notes.append(
-            f"{len(trials) - len(kept)} of {len(trials)} trials do not fit the space recorded with "
-            "the study and were left out."
-        )
-    return space, kept
-
-
-def _valid(space: Space, trials: list[StoredTrial]) -> list[StoredTrial]:
-    """Trials that are configurations of the space; a failed one may have stopped halfway."""
-    try:
-        vectors = space.encode([trial.params for trial in trials])
-    except SpaceError:
-        if len(trials) == 1:
-            return []
-        return [trial for one in trials for trial in _valid(space, [one])]
-    misfits = set(space.misfits(vectors).tolist())
-    return [t for i, t in enumerate(trials) if t.state == "FAIL" or i not in misfits]
 
 
 def _fitted(
