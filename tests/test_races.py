@@ -86,6 +86,13 @@ def test_stopped_anywhere_it_goes_on(stops: int, tmp_path: Path) -> None:
     assert len(calls) == 39 + 1  # only the one that was interrupted is tried again
 
 
+def test_equal_configurations_are_trials_of_their_own() -> None:
+    space = [hl.Parameter("kind", "categorical", choices=("a", "b"))]
+    found = hl.minimize(lambda v, r: float(v["kind"] == "a"), space, optimizer="halving", trials=9)
+    states = Counter((str(t.state), round(t.budget or 0, 3)) for t in found.trials)
+    assert states == {("pruned", 0.111): 18, ("pruned", 0.333): 6, ("complete", 1.0): 3}
+
+
 def test_failures_are_failures_and_do_not_go_on() -> None:
     def fragile(values: Mapping[str, Any], resource: float) -> float:
         if values["x"] < 0.4:

@@ -358,3 +358,26 @@ def test_selected_runs_are_explained() -> None:
     hl.effect(history, "lr")
     hl.bias(history)
     assert hl.overview(history).trials == len(history.trials)
+
+
+def test_a_condition_drops_what_depends_on_what_it_drops() -> None:
+    """The child of a parameter that can never be active goes with it."""
+    space = hl.Space.of(
+        [
+            hl.Parameter("model", "categorical", choices=("a", "b", "c")),
+            hl.Parameter("kernel", "categorical", choices=("rbf", "poly")),
+            hl.Parameter("degree", "integer", 1, 5),
+            hl.Parameter("depth", "integer", 1, 9),
+        ],
+        {
+            "kernel": ((("model", "equal", "a"),),),
+            "degree": ((("kernel", "equal", "poly"),),),
+            "depth": ((("model", "equal", "b"),),),
+        },
+    )
+    trials = tuple(
+        hl.Trial(i, values, (float(i),))
+        for i, values in enumerate(space.decode(space.sample(60, 0)))
+    )
+    found = hl.History(space, (hl.Objective("loss"),), trials).select(where="model == 'b'")
+    assert found.space.names == ("depth",)

@@ -1,4 +1,5 @@
-"""Our optimiser as a sampler of Optuna's: `hl.optuna.SMBOSampler`, one changed line in a study.
+"""Our optimiser as a sampler of Optuna's: `hl.optuna.SMBOSampler`, one changed line in a study; and
+`hl.optuna.ModelSampler`, which draws models by the size of their spaces.
 
 The sampler keeps no state: before every trial it tells a new optimiser what the study holds, so it
 works with `n_jobs`, with many processes on one storage, and on a study that was run otherwise.
@@ -26,12 +27,13 @@ from optuna.trial import FrozenTrial, TrialState
 from hyperlens.errors import SpaceError, listed
 from hyperlens.importers.optuna import parameter_of
 from hyperlens.optimize.distributions import plain
+from hyperlens.optimize.optuna_models import ModelSampler
 from hyperlens.optimize.smbo import SMBO
 from hyperlens.optimize.store import PROPOSAL, SPACE, ranges
 from hyperlens.parameter import Parameter
 from hyperlens.space import GivenSpace, Space, as_space
 
-__all__ = ["SMBOSampler"]
+__all__ = ["ModelSampler", "SMBOSampler"]
 
 VALUES = "hyperlens:values"  # a running trial's configuration, for other processes to see
 STARTUP = 10  # random trials before the space can be inferred from them

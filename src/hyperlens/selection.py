@@ -150,14 +150,15 @@ def narrowed(space: Space, condition: Condition) -> Space:
             del parameters[name]
     if len(parameters) == len(space) and all(parameters[p.name] is p for p in space.parameters):
         return space
-    kept, clauses = [], {}
-    for name, parameter in parameters.items():
-        told = _possible(space.clauses.get(name), parameters, constants)
-        if told != ():  # else it can never be active
-            kept.append(parameter)
-        if told:
-            clauses[name] = told
-    return Space.of(kept, clauses, constants, space.inferred)
+    while True:  # what can never be active takes its own children with it
+        told = {n: _possible(space.clauses.get(n), parameters, constants) for n in parameters}
+        never = [name for name, clauses in told.items() if clauses == ()]
+        if not never:
+            break
+        for name in never:
+            del parameters[name]
+    clauses = {name: found for name, found in told.items() if found}
+    return Space.of(list(parameters.values()), clauses, constants, space.inferred)
 
 
 def _narrowed(parameter: Parameter, sign: str, value: Any) -> Parameter | tuple[Any]:

@@ -140,6 +140,7 @@ class Desk:
 
     def _list(self, job: Job) -> None:
         self._listed, self._listing = time.monotonic(), False
+        self._long.start()  # only now, so that the first look at a run does not wait for it
         for run in job.result or ():
             if run not in self._runs:  # the number of a run stays the same
                 self._runs.append(run)

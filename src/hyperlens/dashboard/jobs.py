@@ -50,10 +50,17 @@ class Lane:
         self._current: Job | None = None
         self._process: BaseProcess | None = None
         self._closed = False
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin its process, if it has not begun; the first task does so too."""
+        with self._change:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._serve, daemon=True)
+                self._thread.start()
 
     def put(self, job: Job, first: bool = False) -> None:
+        self.start()
         with self._change:
             (self._waiting.appendleft if first else self._waiting.append)(job)
             self._change.notify()
@@ -78,7 +85,8 @@ class Lane:
             if self._process is not None:
                 self._process.kill()
             self._change.notify()
-        self._thread.join(timeout=10)
+        if self._thread is not None:
+            self._thread.join(timeout=10)
 
     def _serve(self) -> None:
         connection = self._begin()

@@ -68,6 +68,8 @@ def _look(reader: Any, run: Run, progress: Progress) -> Any:
 
 def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
     """Cards as HTML, and of what they were made."""
+    import pandas  # noqa: F401  # whole before a thread begins: Plotly would use it half loaded
+
     from hyperlens.dashboard.answers import answer
     from hyperlens.reports.fragments import card_html
     from hyperlens.surrogates.forest import compile_ahead

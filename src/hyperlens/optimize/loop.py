@@ -74,7 +74,7 @@ class Loop:
         self.learned: list[int] = []  # numbers of trials, in the order told
         self.awaited: set[int] = set()  # expected or asked for
         self.ours: dict[int, Stage] = {}
-        self.paused: dict[Any, Kept] = {}  # by their values
+        self.paused: dict[Any, dict[int, Kept]] = {}  # by their values, and by number
         self.rungs_told: dict[int, int] = {}
         self.finished = self.failed = 0
         self.best: tuple[float, int] | None = None  # minimised
@@ -130,7 +130,7 @@ class Loop:
                 ended.append((kept, fits))
             elif fits and kept.paused and kept.state is None:
                 self.awaited.discard(kept.number)
-                self.paused[_key(kept.values)] = kept
+                self.paused.setdefault(_key(kept.values), {})[kept.number] = kept
             elif fits and kept.number not in self.ours:
                 waiting.append(kept)
         for resource, cost, kept in sorted(rungs, key=lambda r: (r[0], r[2].number)):
@@ -151,7 +151,7 @@ class Loop:
         self.finished += 1
         self.failed += kept.state is State.FAILED
         self.awaited.discard(kept.number)
-        self.paused.pop(_key(kept.values), None)
+        self.paused.get(_key(kept.values), {}).pop(kept.number, None)
         if fits and not (kept.state is State.PRUNED and kept.rungs):
             self.optimizer.tell(kept.values, kept.cost, kept.resource)
         if fits:
@@ -162,9 +162,17 @@ class Loop:
     def _drop(self) -> None:
         """Prune what will not go on."""
         for values in self.racing.dropped() if self.racing is not None else ():
-            kept = self.paused.pop(_key(values), None)
-            if kept is not None:
+            if (kept := self._waiting(values)) is not None:
                 self.store.prune(kept.number)
+
+    def _waiting(self, values: Mapping[str, Any], rung: int | None = None) -> Kept | None:
+        """A paused trial of a configuration that has come to this rung, or the least far one; it is
+        paused no more."""
+        same = self.paused.get(_key(values), {})
+        fitting = [k for k in same.values() if rung is None or len(k.rungs) == rung]
+        if not fitting:
+            return None
+        return same.pop(min(fitting, key=lambda k: (len(k.rungs), k.number)).number)
 
     def _start(self, waiting: list[Kept]) -> int:
         """Give the engine work: what waits, then what the optimiser proposes."""
@@ -198,7 +206,7 @@ class Loop:
 
     def _take(self, proposal: Proposal) -> int | None:
         """The trial of a proposal: a new one, or one that goes on; None if another process has it."""
-        kept = self.paused.pop(_key(proposal.values), None)
+        kept = self._waiting(proposal.values, proposal.rung) if proposal.rung else None
         if kept is None:
             return self.store.begin(
                 proposal, self.optimizer.name, self.learned, sorted(self.awaited)

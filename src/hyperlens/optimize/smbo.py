@@ -1,8 +1,8 @@
 """Sequential model-based optimisation: fit a surrogate, minimise an acquisition, ask, be told.
 
 The optimiser of P0 and P3: a maximin Latin hypercube, then a Gaussian process and the lower
-confidence bound, minimised by focus search. Their settings are `tau=1, refine=False`; ours find the
-minimum more surely and come closer to it (docs/results/optimizers.md).
+confidence bound, minimised by focus search. Their settings are `tau=1, refine=False`; both are
+measured in docs/results/optimizers.md.
 
 `ask` depends only on the seed, on what was told, in its order, and on what is still awaited. So a
 run is resumed by telling its trials again, several configurations can be out at once, and a

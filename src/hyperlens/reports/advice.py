@@ -131,9 +131,9 @@ def _go_on(record: Overview) -> list[str]:
     count = len(record.cost)
     after = int((record.number > record.best_trial).sum())
     if count < 4 or after < STALLED * count:
+        when = f"with {counted(after, 'trial')} to go" if after else "in the last trial"
         return [
-            f"Go on with this search: its best came with {counted(after, 'trial')} to go, so more "
-            "trials may still improve it."
+            f"Go on with this search: its best came {when}, so more trials may still improve it."
         ]
     return [
         f"More of the same will bring little: the last {after} of {counted(count, 'trial')} brought "
