@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
+import hyperlens as hl
 from hyperlens.cube import Axis, Cube, FloatArray, Runs, inside_box
 from hyperlens.surrogates import anova
 from hyperlens.surrogates.boxes import Boxes
@@ -180,7 +181,6 @@ def test_pointwise_variance_is_the_average_of_the_predicted_ones(
         return
     grid = np.unique(latents[known][:, list(columns)], axis=0)
     ours = forest.pointwise(columns, grid, region)
-    assert ours is not None
     variance = forest.predict(cube.vectors(latents))[1] ** 2
     for g, point in enumerate(grid):
         here = known & (latents[:, list(columns)] == point).all(axis=1)
@@ -188,12 +188,21 @@ def test_pointwise_variance_is_the_average_of_the_predicted_ones(
         assert ours[g] == pytest.approx(expected, abs=1e-12)
 
 
-def test_pointwise_variance_of_a_big_forest_is_left_to_sampling() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.random((400, 2))
-    forest = Forest(trees=32).fit(X, rng.normal(size=400))
-    assert forest.pointwise((0,), np.array([[0.5]])) is None
-    assert Forest(trees=8).fit(X, rng.normal(size=400)).pointwise((0,), X[:3, :1]) is not None
+def test_the_band_of_a_big_forest_is_sampled_unless_asked_for_exactly() -> None:
+    space = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in "ab"])
+    X = space.sample(300, 0)
+    costs = np.random.default_rng(0).normal(size=300)
+    trials = (
+        hl.Trial(i, v, (c,)) for i, (v, c) in enumerate(zip(space.decode(X), costs, strict=True))
+    )
+    history = hl.History(space, (hl.Objective("loss"),), tuple(trials))
+    sampled = hl.effect(history, "a", surrogate="forest", grid=4)
+    exact = hl.effect(history, "a", surrogate="forest", grid=4, exact=True)
+    assert any("Sobol'" in note for note in sampled.notes)
+    assert not any("Sobol'" in note for note in exact.notes)
+    np.testing.assert_array_equal(sampled.mean, exact.mean)
+    np.testing.assert_allclose(sampled.std, exact.std, rtol=0.05)
+    assert (sampled.std != exact.std).any()
 
 
 def test_neither_names_nor_order_of_columns_change_the_shares() -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hyperlens.commands.options import Seed
-from hyperlens.commands.shared import spare
+from hyperlens.commands.shared import spare, stopped_by_a_signal
 from hyperlens.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -174,7 +171,7 @@ def _searched(search: Search) -> tuple[History, bool]:
     from hyperlens.terminal.runs import tuning
 
     try:
-        with _stopped_by_a_signal(), tuning(search.budget) as show:
+        with stopped_by_a_signal(), tuning(search.budget) as show:
             return search.run(show), False
     except KeyboardInterrupt:
         history = search.history()
@@ -206,17 +203,3 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
 
         path = write(html, models_page(history, record, search.seed))
         typer.echo(f"Report: {terminal.printable(path)}")
-
-
-@contextmanager
-def _stopped_by_a_signal() -> Iterator[None]:
-    """Whoever ends this process politely leaves it the time to put its trials back."""
-
-    def stop(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

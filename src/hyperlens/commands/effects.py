@@ -43,6 +43,9 @@ def effect(
     ] = Band.pointwise,
     level: Annotated[float, typer.Option(min=0.01, max=0.999, help="Level of the band.")] = 0.95,
     grid: Annotated[int, typer.Option(min=2, max=500, help="Points per parameter.")] = 20,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="A big forest's band exactly, however long it takes.")
+    ] = False,
     cap: Cap = None,
     seed: Seed = 0,
     shown: Shown = Format.table,
@@ -63,6 +66,7 @@ def effect(
         seed=seed,
         objective=objective,
         cap=cap,
+        exact=exact,
     )
     print_record(record, shown, history.warnings(objective))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,3 +55,17 @@ def print_record(record: Record, shown: Format, warnings: list[str]) -> None:
         typer.echo(record.to_csv(), nl=False)
     else:
         terminal.show(record, warnings)
+
+
+@contextmanager
+def stopped_by_a_signal() -> Iterator[None]:
+    """Whoever ends this process politely leaves it the time to put its trials back."""
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

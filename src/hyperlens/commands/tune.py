@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from hyperlens.commands.options import Maximize, Seed, Surrogate
+from hyperlens.commands.shared import stopped_by_a_signal
 
 
 class Optimizer(StrEnum):
@@ -124,7 +122,7 @@ def tune(
     setting = Setting(searched, method, trials, maximize, storage, name, time)
     place = Place(workers, timeout, engine.value, scheduler, objective.files)
     try:
-        with _stopped_by_a_signal(), tuning(trials) as show:
+        with stopped_by_a_signal(), tuning(trials) as show:
             history = run(objective.function, setting, place, show)
     except KeyboardInterrupt:
         kept = f"hyperlens: Stopped; the run is kept in {printable(storage)}, and the same command"
@@ -133,17 +131,3 @@ def tune(
     show_run(history)
     command = ["hyperlens", "explain", storage, "--study", name, "--html", "report.html"]
     typer.echo(f"Explain it: {printable(shlex.join(command))}")
-
-
-@contextmanager
-def _stopped_by_a_signal() -> Iterator[None]:
-    """Whoever ends this process politely leaves it the time to put its trials back."""
-
-    def stop(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

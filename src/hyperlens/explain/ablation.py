@@ -19,12 +19,13 @@ from hyperlens.cube import Cube, FloatArray
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.attribution import attribute
 from hyperlens.explain.configurations import Which, named
-from hyperlens.explain.fitting import Fitted, fit, given, one_thread
+from hyperlens.explain.fitting import Fitted, fit_or_take
 from hyperlens.explain.mixtures import Game
 from hyperlens.explain.training import Cap
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,12 +102,9 @@ def ablation(
     if method not in ("forward", "backward"):
         raise AnalysisError(f"There is no method '{method}'; choose 'forward' or 'backward'.")
     start, end = named(history, source, objective), named(history, target, objective)
-    if isinstance(surrogate, str):
-        fitted = fit(
-            history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
-        )
-    else:
-        fitted = given(history, surrogate, objective=objective, budget=budget, cap=cap)
+    fitted = fit_or_take(
+        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    )
     pair = _Pair.of(history.space.cube, start.vector, end.vector)
     if not pair.changed:
         raise AnalysisError(

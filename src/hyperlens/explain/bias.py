@@ -17,9 +17,9 @@ from scipy.spatial.distance import cdist
 
 from hyperlens.cube import Cube, FloatArray, IntArray
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.fitting import one_thread
 from hyperlens.history import History
 from hyperlens.record import Record
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd

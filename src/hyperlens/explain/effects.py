@@ -14,7 +14,7 @@ from scipy.stats import norm as normal
 from hyperlens.cube import BoolArray, Cube, FloatArray, Runs, inside_box
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.curves import Curves, Predictor, curves
-from hyperlens.explain.fitting import SAMPLE, Fitted, fit, given, one_thread
+from hyperlens.explain.fitting import SAMPLE, Fitted, fit_or_take
 from hyperlens.explain.training import Cap, Training
 from hyperlens.history import History
 from hyperlens.record import Record
@@ -22,6 +22,7 @@ from hyperlens.surrogates.averages import Marginal
 from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP
 from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,13 +103,15 @@ def effect(
     budget: float | None = None,
     cap: Cap | None = None,
     trees: int = 64,
+    exact: bool = False,
 ) -> Effect:
     """Partial dependence on one or two parameters, exact over the rest of the space.
 
     Configurations in which a parameter is inactive do not count for its own effect (P0 Appendix B).
     `surrogate` is "gp", "forest" or a model of another library fitted to vectors of the unit cube
     (`history.space.encode`) and minimised costs (see adapters); it is averaged over a Sobol' sample,
-    and a note says how exactly.
+    and a note says how exactly. So is the width of the pointwise band of a forest with very many
+    leaves, unless `exact` asks for its closed form, however long that takes.
     """
     names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     columns = tuple(history.space.column(name) for name in names)
@@ -120,17 +123,14 @@ def effect(
         raise AnalysisError(f"There is no band '{band}'; choose 'pointwise' or 'joint'.")
     if grid < 2:
         raise AnalysisError(f"A grid of {grid} points shows no effect; use 2 or more.")
-    if isinstance(surrogate, str):
-        fitted = fit(
-            history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    fitted = fit_or_take(
+        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    )
+    if band == "joint" and fitted.name == "given":
+        raise AnalysisError(
+            "A joint band needs to know how predictions vary together, which a given surrogate "
+            "does not tell; ask for the pointwise band."
         )
-    else:
-        fitted = given(history, surrogate, objective=objective, budget=budget, cap=cap)
-        if band == "joint" and fitted.name == "given":
-            raise AnalysisError(
-                "A joint band needs to know how predictions vary together, which a given surrogate "
-                "does not tell; ask for the pointwise band."
-            )
     axes = [history.space.grid(name, grid) for name in names]
     points = np.array(list(product(*(codes for codes, _ in axes))))
     sampling: tuple[str, ...] = ()
@@ -141,13 +141,18 @@ def effect(
             f"{np.nanmax(error):.2g} (one standard error).",
         )
     else:
-        average = averaged(fitted, columns, points, seed)
+        average = averaged(fitted, columns, points, seed, exact=exact)
         if band == "joint" and fitted.name == "gp":
             sampling = (NARROW,)
-        elif band == "pointwise" and isinstance(fitted.model, Forest) and not fitted.model.exact:
+        elif (
+            band == "pointwise"
+            and isinstance(fitted.model, Forest)
+            and not (exact or fitted.model.small)
+        ):
             sampling = (
-                f"The forest has too many leaves to average the width of its band exactly; it is "
-                f"averaged over {SAMPLE} Sobol' points. The mean is exact.",
+                "The mean is exact; the width of the band is averaged over "
+                f"{SAMPLE} Sobol' points, since this forest has many leaves (--exact, or exact=True "
+                "in Python, takes them all).",
             )
     if np.isnan(average.mean).all():
         raise AnalysisError(
@@ -214,6 +219,7 @@ def averaged(
     points: FloatArray,
     seed: int,
     region: Mapping[int, Runs] | None = None,
+    exact: bool = False,
 ) -> Marginal:
     """Mean, and its variance by P0 Eq. 4 and Eq. 5, over everything but `columns`, in a region."""
     model = fitted.model
@@ -223,23 +229,14 @@ def averaged(
                 return model.partial_dependence(columns, points, region)
         except ValueError as problem:
             raise AnalysisError(f"{problem}; use the forest for this effect.") from problem
-    exact = model.pointwise(columns, points, region) if isinstance(model, Forest) else None
-    if isinstance(model, Forest) and exact is not None:
-        return _of_trees(model, columns, points, region, exact)
-    sampled, _ = _sampled(model, fitted.cube, columns, points, seed, region or {})
-    if isinstance(model, Forest):
-        return _of_trees(model, columns, points, region, sampled.pointwise)
-    return sampled
-
-
-def _of_trees(
-    forest: Forest,
-    columns: tuple[int, ...],
-    points: FloatArray,
-    region: Mapping[int, Runs] | None,
-    pointwise: FloatArray,
-) -> Marginal:
-    trees = forest.marginals(columns, points, region)
+    if isinstance(model, Forest) and (exact or model.small):
+        pointwise = model.pointwise(columns, points, region)
+    else:
+        sampled, _ = _sampled(model, fitted.cube, columns, points, seed, region or {})
+        if not isinstance(model, Forest):
+            return sampled
+        pointwise = sampled.pointwise
+    trees = model.marginals(columns, points, region)
     return Marginal(trees.mean(axis=0), trees.var(axis=0), pointwise)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,10 +15,9 @@ from hyperlens.explain.curves import Predictor
 from hyperlens.explain.training import Cap, Training, training
 from hyperlens.history import History
 from hyperlens.surrogates.quality import Quality, assess
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
-
     from hyperlens.surrogates.forest import Forest
     from hyperlens.surrogates.gp import GP
 
@@ -98,6 +95,24 @@ def _check_scale(y: FloatArray) -> None:
         )
 
 
+def fit_or_take(
+    history: History,
+    surrogate: Any,
+    *,
+    seed: int = 0,
+    objective: str | None = None,
+    trees: int = 64,
+    budget: float | None = None,
+    cap: Cap | None = None,
+) -> Fitted:
+    """A surrogate by its name, or one that the user has fitted."""
+    if isinstance(surrogate, str):
+        return fit(
+            history, surrogate, seed=seed, objective=objective, trees=trees, budget=budget, cap=cap
+        )
+    return given(history, surrogate, objective=objective, budget=budget, cap=cap)
+
+
 def given(
     history: History,
     model: Any,
@@ -141,21 +156,6 @@ def _both(predicted: Any, rows: int) -> tuple[FloatArray, FloatArray]:
         if mean.shape == std.shape == (rows,):
             return mean, std
     raise AnalysisError(f"The given surrogate does not say how sure it is; {REMEDY}.")
-
-
-def one_thread() -> AbstractContextManager[object]:
-    """Linear algebra in one thread: the same bytes on any number of cores, and quicker when small."""
-    limits: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
-    return limits
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """NumPy's and SciPy's linear algebra, looked up once because that takes milliseconds."""
-    import scipy.linalg  # noqa: F401  # loads its library
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def leader(first: Fitted, second: Fitted) -> Fitted:

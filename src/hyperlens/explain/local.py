@@ -14,11 +14,12 @@ import numpy as np
 
 from hyperlens.cube import Axis, FloatArray
 from hyperlens.explain.configurations import Which, named
-from hyperlens.explain.fitting import Fitted, fit, given, one_thread
+from hyperlens.explain.fitting import Fitted, fit_or_take
 from hyperlens.explain.training import Cap
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,12 +80,9 @@ def local_importance(
     """Which parameters matter near a configuration: "incumbent", "default", a trial, or values."""
     space, chosen = history.space, history.objective(objective)
     here = named(history, at, objective)
-    if isinstance(surrogate, str):
-        fitted = fit(
-            history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
-        )
-    else:
-        fitted = given(history, surrogate, objective=objective, budget=budget, cap=cap)
+    fitted = fit_or_take(
+        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    )
     sign = -1.0 if chosen.maximize else 1.0
     with one_thread():
         cost = float(fitted.model.predict(here.vector[None])[0][0])

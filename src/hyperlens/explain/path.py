@@ -15,11 +15,11 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.acquisitions import Acquisition, Score
 from hyperlens.explain.attribution import Method
 from hyperlens.explain.backgrounds import WIDTH, Kind
-from hyperlens.explain.fitting import one_thread
 from hyperlens.explain.proposals import PARTS, Baseline, Question, Why, explained
 from hyperlens.explain.recorded import first_explainable, position, proposed
 from hyperlens.history import History
 from hyperlens.record import Record
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,13 +22,13 @@ from hyperlens.explain.acquisitions import Acquisition, Score, scored
 from hyperlens.explain.attribution import METHODS, Method, Part, attribute
 from hyperlens.explain.backgrounds import KINDS, SIZE, WIDTH, Kind
 from hyperlens.explain.configurations import named
-from hyperlens.explain.fitting import one_thread
 from hyperlens.explain.mixtures import Game
 from hyperlens.explain.motives import overall_sentence, parameter_sentences
 from hyperlens.explain.recorded import Proposer, position, proposer
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd

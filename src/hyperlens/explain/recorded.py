@@ -13,11 +13,12 @@ from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.acquisitions import Acquisition
 from hyperlens.explain.curves import Predictor
-from hyperlens.explain.fitting import NAMES, SurrogateName, fit, given, one_thread
+from hyperlens.explain.fitting import NAMES, SurrogateName, fit, given
 from hyperlens.history import History, State, Trial
 from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP, Parameters
 from hyperlens.surrogates.quality import Quality, assess
+from hyperlens.surrogates.threads import one_thread
 
 CLOSE = 1e-6  # of the costs' range: a rebuilt surrogate that is farther off is another one
 MOST_LEARNED = 10**6  # trials that a record may name

@@ -15,12 +15,13 @@ from hyperlens.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, inter
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.curves import Curves, curves
 from hyperlens.explain.effects import averaged
-from hyperlens.explain.fitting import Fitted, fit, given, one_thread
+from hyperlens.explain.fitting import Fitted, fit_or_take
 from hyperlens.explain.rules import rule_in_words, sides
 from hyperlens.explain.splitting import Split, category_split, impurity, ordered_split
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,11 +144,7 @@ def regions(
     if sum(x is not None for x in (levels, splits, until)) > 1:
         raise AnalysisError("Levels, splits and until exclude each other; give one of them.")
     column = history.space.column(parameter)
-    fitted = (
-        fit(history, surrogate, seed=seed, objective=objective)
-        if isinstance(surrogate, str)
-        else given(history, surrogate, objective=objective)
-    )
+    fitted = fit_or_take(history, surrogate, seed=seed, objective=objective)
     codes, values = history.space.grid(parameter, grid)
     with one_thread():
         drawn = curves(fitted.model, history.space.cube, (column,), codes[:, None], sample, seed)

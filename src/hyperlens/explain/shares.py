@@ -18,10 +18,11 @@ import numpy as np
 from scipy.stats import t as student
 
 from hyperlens.cube import FloatArray, IntArray
-from hyperlens.explain.fitting import Fitted, one_thread
+from hyperlens.explain.fitting import Fitted
 from hyperlens.history import History
 from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP
+from hyperlens.surrogates.threads import one_thread
 
 HALVES = 32  # parts of the data that a forest's interval is computed from
 HALF_TREES = 16  # trees on each

@@ -179,21 +179,19 @@ class Forest:
         return np.array(self._each(one))
 
     @property
-    def exact(self) -> bool:
-        """Whether there are few enough leaves for `pointwise`."""
+    def small(self) -> bool:
+        """Whether `pointwise` takes no longer than sampling would."""
         leaves = sum(int((tree.children_left < 0).sum()) for tree in self._trees())
         return leaves**2 <= 2 * MOST_PAIRS
 
     def pointwise(
         self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
-    ) -> FloatArray | None:
+    ) -> FloatArray:
         """The average over all other axes of the variance that `predict` gives, exact, shape (g,).
 
         By the law of total variance: E[value^2 + impurity] of each tree, less the mean of the product
-        of every two trees. None where that would be too many pairs of leaves.
+        of every two trees, which looks at every two leaves.
         """
-        if not self.exact:
-            return None
         others = {j: runs for j, runs in (region or {}).items() if j not in columns}
         centre = float(self.y.mean())
 

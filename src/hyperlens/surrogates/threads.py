@@ -17,5 +17,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _controller() -> Any:
-    """Looking for the libraries takes ten milliseconds; they do not change."""
+    """Looking for the libraries takes ten milliseconds; they do not change once they are loaded."""
+    import scipy.linalg  # noqa: F401  # loads its own beside NumPy's
+
     return ThreadpoolController()
