@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from views import searched, together, tree
 
+from hyperlens.explain.ablation import Ablation
 from hyperlens.explain.beside import Beside
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.explain.footprint import Footprint
+from hyperlens.explain.local import LocalImportance
 from hyperlens.explain.overview import Overview
 from hyperlens.explain.spending import Spending
 from hyperlens.explain.timeline import Timeline
@@ -145,6 +147,51 @@ def runs(name: str = "first") -> Beside:
     )
 
 
+def walked(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ablation:
+    """From 1 to 0.4 by two changes, of which the first did 0.5."""
+    return Ablation(
+        objective="loss",
+        maximize=False,
+        method="forward",
+        source="the default configuration",
+        target="the best trial (2)",
+        parameters=(name, "opt"),
+        source_values=(0.5, "sgd"),
+        target_values=(0.1, choice),
+        cost=np.array([1.0, 0.5, 0.4]),
+        std=np.full(3, 0.1),
+        contribution=np.array([-0.5, -0.1]),
+        share=np.array([5 / 6, 1 / 6]),
+        first=np.array([-0.5, -0.3]),
+        shapley=np.array([-0.4, -0.2]),
+        payout=-0.6,
+        surrogate="process",
+        quality=HIGH,
+        sentence=f"{name} accounts for -0.5.",
+        notes=(text,),
+    )
+
+
+def around(name: str = "lr", choice: str = "adam", text: str = "plain") -> LocalImportance:
+    """Around the best trial nearly everything is due to one parameter."""
+    return LocalImportance(
+        objective="loss",
+        maximize=False,
+        at="the best trial (2)",
+        cost=0.4,
+        parameters=(name, "opt", "momentum"),
+        values=(0.1, choice, None),
+        share=np.array([0.9, 0.1, 0.0]),
+        std=np.array([0.3, 0.1, 0.0]),
+        best=np.array([0.35, 0.4, 0.4]),
+        best_values=(0.2, choice, None),
+        surrogate="process",
+        quality=HIGH,
+        sentence=f"{name} matters most.",
+        notes=(text,),
+    )
+
+
 def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Analysis:
     overview = Overview(
         source=text,
@@ -198,6 +245,8 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         regions=(tree(name, f"opt is {choice}"),),
         pairs=(),
         interactions=together(name),
+        ablation=walked(name, choice, text),
+        local=around(name, choice, text),
         bias=searched(name),
         proposals=None,
         beside=runs(text),

@@ -8,9 +8,16 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hyperlens as hl
-from hyperlens.cube import FloatArray
+from hyperlens.cube import Cube, FloatArray
+from hyperlens.explain.between import mean_between
+from hyperlens.explain.curves import mean_of
+from hyperlens.explain.games import shapley
+from hyperlens.explain.mixtures import Game
+from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP
 
 CUBE = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in ("t1", "t2", "t3")])
@@ -254,3 +261,40 @@ def test_where_nothing_varies() -> None:
     assert "changes nothing" in flat.sentence
     trials = tuple(replace(t, costs=(1.0,)) for t in run.trials)
     hl.local_importance(replace(run, trials=trials))
+
+
+# The closed forms between two configurations
+
+
+MIXED = Cube(
+    (
+        *Cube.continuous(3).axes,
+        hl.Parameter("c", "categorical", choices=("a", "b", "c", "d")).axis,
+        hl.Parameter("k", "integer", 1, 5).axis,
+        hl.Parameter("s", "categorical", choices=(True, False)).axis,
+    )
+)
+
+
+@given(seed=st.integers(0, 2**32 - 1), few=st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_closed_forms_between_two_configurations_equal_enumeration(seed: int, few: bool) -> None:
+    rng = np.random.default_rng(seed)
+    X = MIXED.vectors(rng.random((40, MIXED.d)))
+    y = X[:, 0] * X[:, 1] + np.sin(5 * X[:, 2]) * (X[:, 3] > 0.5) + X[:, 4] + rng.normal(0, 0.1, 40)
+    source, target = MIXED.vectors(rng.random((2, MIXED.d)))
+    if few:
+        target[1:4] = source[1:4]
+    for model in (GP(MIXED, starts=1).fit(X, y), Forest(MIXED, trees=8, seed=1).fit(X, y)):
+        found = mean_between(model, MIXED, source, target)
+        assert found is not None
+        game = Game(model, MIXED, target, source[None], lambda mean, std: mean[None])
+        np.testing.assert_allclose(found, shapley(game.worth())[:, 0], atol=1e-10)
+        assert found[source == target] == pytest.approx(0, abs=1e-12)
+        np.testing.assert_allclose(mean_of(model, X), model.predict(X)[0], rtol=0, atol=1e-12)
+
+
+def test_no_closed_form_where_parameters_are_conditional() -> None:
+    cube = NESTED.cube
+    model = GP(cube, starts=1).fit(NESTED.sample(20, 0), np.arange(20.0))
+    assert mean_between(model, cube, *NESTED.sample(2, 1)) is None

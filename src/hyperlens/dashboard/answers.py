@@ -21,7 +21,15 @@ from hyperlens.explain.spending import spending
 from hyperlens.explain.timeline import timeline
 from hyperlens.explain.trials import trials
 from hyperlens.history import History
-from hyperlens.reports.analysis import Analysis, Progress, analyse, attempt, explained
+from hyperlens.reports.analysis import (
+    Analysis,
+    Progress,
+    analyse,
+    around_the_best,
+    attempt,
+    explained,
+)
+from hyperlens.reports.best_cards import ablation_card, local_card
 from hyperlens.reports.card import SEARCH, Card
 from hyperlens.reports.cards import method_card, summary_card
 from hyperlens.reports.effect_cards import effect_card, regions_card
@@ -158,7 +166,15 @@ def _importance(
             objective=question.objective,
         ),
     )
-    return (importance_card(found), heatmap_card(found), interactions_card(together))
+    progress("what makes the best good", 0.9)
+    walked, near = around_the_best(history, _leader(history, question), 0, question.objective)
+    return (
+        importance_card(found),
+        heatmap_card(found),
+        interactions_card(together),
+        ablation_card(walked),
+        local_card(near),
+    )
 
 
 def _effect(

@@ -18,7 +18,9 @@ import numpy as np
 from hyperlens.cube import Cube, FloatArray
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.attribution import attribute
+from hyperlens.explain.between import mean_between
 from hyperlens.explain.configurations import Which, named
+from hyperlens.explain.curves import mean_of
 from hyperlens.explain.fitting import Fitted, fit_or_take
 from hyperlens.explain.mixtures import Game
 from hyperlens.explain.training import Cap
@@ -113,7 +115,7 @@ def ablation(
         )
     with one_thread():
         order, cost, std = _walk(fitted, pair, forward=method == "forward")
-        alone = np.array([float(_predict(fitted, pair, {j})[0]) for j in order])
+        alone = mean_of(fitted.model, np.array([pair.mixed({j}) for j in order]))
         shapley = np.asarray(_shapley(fitted, pair)[order])
     sign = -1.0 if history.objective(objective).maximize else 1.0
     steps = np.diff(cost) if method == "forward" else -np.diff(cost)
@@ -184,17 +186,20 @@ def _walk(fitted: Fitted, pair: _Pair, forward: bool) -> tuple[list[int], FloatA
     while len(order) < len(pair.changed):
         left = [j for j in pair.changed if j not in order]
         vectors = np.array([pair.mixed(flipped ^ {j}) for j in left])
-        means, spreads = fitted.model.predict(vectors)
-        best = int(np.argmin(means))
-        flipped = flipped ^ {left[best]}
-        order.append(left[best])
-        costs.append(float(means[best]))
-        stds.append(float(spreads[best]))
+        best = left[int(np.argmin(mean_of(fitted.model, vectors)))]
+        flipped = flipped ^ {best}
+        mean, std = _predict(fitted, pair, flipped)
+        order.append(best)
+        costs.append(mean)
+        stds.append(std)
     return order, np.array(costs), np.array(stds)
 
 
 def _shapley(fitted: Fitted, pair: _Pair) -> FloatArray:
     """Of the mean, by column, where the source is the background."""
+    closed = mean_between(fitted.model, pair.cube, pair.source, pair.target)
+    if closed is not None:
+        return closed
     changed = list(pair.changed)
     game = Game(
         fitted.model,

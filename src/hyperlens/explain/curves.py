@@ -25,6 +25,11 @@ class Predictor(Protocol):
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]: ...
 
 
+def mean_of(model: Predictor, X: FloatArray) -> FloatArray:
+    """The predicted mean alone, which a Gaussian process has far sooner than its uncertainty."""
+    return model.mean(X) if isinstance(model, GP) else model.predict(X)[0]
+
+
 @dataclass(frozen=True)
 class Curves:
     """One row a configuration, one column a grid point; nan where S cannot be active."""

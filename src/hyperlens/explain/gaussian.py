@@ -42,7 +42,7 @@ def mean_contributions(model: GP, vector: FloatArray) -> tuple[FloatArray, float
     if found is None:
         return None
     m = int((~np.isnan(vector)).sum())
-    t, weight = _nodes(m)
+    t, weight = nodes(m)
     product, gains = [], []
     for scenarios in found:
         own, gain = _block(model, vector, scenarios, t)
@@ -50,7 +50,7 @@ def mean_contributions(model: GP, vector: FloatArray) -> tuple[FloatArray, float
         gains.append(gain)
     signal = 1 - model.parameters.nugget
     phi = np.zeros(model.cube.d)
-    for gain, others in zip(gains, _without_each(product), strict=True):
+    for gain, others in zip(gains, without_each(product), strict=True):
         for column, own in gain.items():
             path = np.broadcast_to(own * others, (len(t), len(model.beta)))
             phi[column] = signal * float(weight @ (path @ model.beta))
@@ -186,14 +186,14 @@ def _block(
                 step = (taken(column) if inside else 0.0) - w if runs is not None else 0 * w
             steps.append(step)
             factors.append(w[None] if step is None else w + t[:, None] * step)
-        for column, step, others in zip(term.columns, steps, _without_each(factors), strict=True):
+        for column, step, others in zip(term.columns, steps, without_each(factors), strict=True):
             if step is not None:
                 gains[column] = gains.get(column, 0.0) + step * others
         total = total + np.prod(np.broadcast_arrays(*factors), axis=0)
     return total, gains
 
 
-def _without_each(factors: Sequence[FloatArray]) -> list[FloatArray]:
+def without_each(factors: Sequence[FloatArray]) -> list[FloatArray]:
     """Product of all factors but one, for each; without division, for factors may vanish."""
     before: list[FloatArray] = [np.ones((1, 1))]
     for factor in factors[:-1]:
@@ -206,7 +206,7 @@ def _without_each(factors: Sequence[FloatArray]) -> list[FloatArray]:
     return found[::-1]
 
 
-def _nodes(m: int) -> tuple[FloatArray, FloatArray]:
+def nodes(m: int) -> tuple[FloatArray, FloatArray]:
     """0 with no weight, where nobody has joined, then Gauss-Legendre on [0, 1] for degree m - 1."""
     x, weight = np.polynomial.legendre.leggauss(max((m + 1) // 2, 1))
     return np.append(0.0, (x + 1) / 2), np.append(0.0, weight / 2)

@@ -14,6 +14,7 @@ import numpy as np
 
 from hyperlens.cube import Axis, FloatArray
 from hyperlens.explain.configurations import Which, named
+from hyperlens.explain.curves import mean_of
 from hyperlens.explain.fitting import Fitted, fit_or_take
 from hyperlens.explain.training import Cap
 from hyperlens.history import History
@@ -91,7 +92,7 @@ def local_importance(
         best_values = [here.values.get(name) for name in space.names]
         for j in np.flatnonzero(~np.isnan(here.vector)).tolist():
             codes, weights = _nodes(space.cube.axes[j])
-            mean = fitted.model.predict(_moved(history, here.vector, j, codes))[0]
+            mean = mean_of(fitted.model, _moved(history, here.vector, j, codes))
             variance[j] = weights @ (mean - weights @ mean) ** 2
             if mean.min() < best[j]:
                 best[j] = mean.min()

@@ -1,7 +1,6 @@
 """Every trial as a line through its values: a row for each parameter, the cost in the last row.
 
-Rows lie below each other, so that any number of parameters with long names fits a narrow page. Traces
-carry in `meta["when"]` under which choice of "best" a page shows them.
+Traces carry in `meta["when"]` under which choice of "best" a page shows them.
 """
 
 from __future__ import annotations
@@ -11,15 +10,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.trials import Trials
-from hyperlens.plots.style import BLUE, GREY, ORANGE, directed, figure, safe, short
+from hyperlens.plots.lines import INACTIVE, MOST_ROWS, add_lines, add_values, rows_figure
+from hyperlens.plots.style import BLUE, GREY, ORANGE, directed, short
 from hyperlens.plots.thinning import thinned
 
-ROW = 58  # pixels
-MOST_ROWS = 20
-INACTIVE = -0.1  # where a line passes a parameter that is switched off
 SHOWN = ("all", "best 25 %", "best 5 %")  # the choices of a page, in the order of `when`
 
 # up to which part of the trials, by rank; lines at the most; looks; shown under these choices
@@ -36,18 +33,7 @@ def draw_parallel(record: Trials) -> Figure:
     known = np.flatnonzero(record.analysed)
     sign = -1.0 if record.maximize else 1.0
     ranked = known[np.argsort(sign * record.cost[known], kind="stable")]
-    rows = len(names)
-    fig = figure(
-        110 + ROW * (rows + 1),
-        xaxis={"range": [INACTIVE - 0.06, 1.06], "visible": False, "fixedrange": True},
-        yaxis={
-            "range": [rows + 0.45, -0.35],
-            "tickmode": "array",
-            "tickvals": list(range(rows + 1)),
-            "ticktext": [safe(short(n, 18)) for n in (*names, record.objective)],
-            "fixedrange": True,
-        },
-    )
+    fig = rows_figure([*names, record.objective])
     ends = _ends(record.cost[known])
     start = {part: 0 for part, *_ in GROUPS}
     for (part, *_), (smaller, *_) in pairwise(GROUPS):
@@ -56,30 +42,22 @@ def draw_parallel(record: Trials) -> Figure:
         members = ranked[start[part] : _count(part, len(ranked))]
         if not len(members):
             continue
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for k in thinned(members.tolist(), most):
-            places = record.places[k, :rows]
-            x += [
-                *np.where(np.isnan(places), INACTIVE, places).tolist(),
-                _scaled(record.cost[k], ends),
-            ]
-            y += [*range(rows + 1)]
-            x.append(None)
-            y.append(None)
-        fig.add_trace(
-            Scatter(
-                x=x,
-                y=y,
-                mode="lines",
-                name=name,
-                meta={"when": {"best": when}},
-                line={"color": colour, "width": width, "simplify": False},
-                opacity=opacity,
-                hoverinfo="skip",
-            )
+        add_lines(
+            fig,
+            (
+                np.append(record.places[k, : len(names)], _scaled(record.cost[k], ends))
+                for k in thinned(members.tolist(), most)
+            ),
+            name=name,
+            meta={"when": {"best": when}},
+            line={"color": colour, "width": width, "simplify": False},
+            opacity=opacity,
         )
-    _ticks(fig, record, rows, ends)
+    add_values(
+        fig,
+        _ticks(record, len(names), ends),
+        f"values; last row {directed(record.objective, record.maximize)}",
+    )
     return fig
 
 
@@ -101,35 +79,14 @@ def _scaled(cost: float, ends: tuple[float, float]) -> float:
     return min(max((float(cost) - low) / (high - low), 0.0), 1.0)
 
 
-def _ticks(fig: Figure, record: Trials, rows: int, ends: tuple[float, float]) -> None:
-    """Values under each row, and "inactive" where a parameter can be so."""
-    x: list[float] = []
-    y: list[float] = []
-    text: list[str] = []
+def _ticks(record: Trials, rows: int, ends: tuple[float, float]) -> list[tuple[float, int, str]]:
+    """Values under each row, and "off" where a parameter can be so."""
+    found = []
     for j in range(rows):
-        places = [(p, _label(v)) for p, v in _few(record.ticks[j])]
+        found += [(place, j, _label(value)) for place, value in _few(record.ticks[j])]
         if np.isnan(record.places[:, j]).any():
-            places.append((INACTIVE, "off"))
-        for place, label in places:
-            x.append(place)
-            y.append(j + 0.3)
-            text.append(safe(label))
-    for place, cost in ((0.0, ends[0]), (1.0, ends[1])):
-        x.append(place)
-        y.append(rows + 0.3)
-        text.append(f"{cost:.3g}")
-    fig.add_trace(
-        Scatter(
-            x=x,
-            y=y,
-            mode="text",
-            text=text,
-            textfont={"size": 11},
-            name=f"values; last row {directed(record.objective, record.maximize)}",
-            showlegend=False,
-            hoverinfo="skip",
-        )
-    )
+            found.append((INACTIVE, j, "off"))
+    return [*found, (0.0, rows, f"{ends[0]:.3g}"), (1.0, rows, f"{ends[1]:.3g}")]
 
 
 def _few(ticks: tuple[tuple[float, Any], ...]) -> list[tuple[float, Any]]:

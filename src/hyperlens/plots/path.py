@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from plotly.graph_objects import Figure, Heatmap, Parcoords, Scatter
+import numpy as np
+from plotly.graph_objects import Figure, Heatmap, Scatter
 
 from hyperlens.explain.path import Path
+from hyperlens.plots.lines import INACTIVE, MOST_ROWS, add_lines, add_values, rows_figure
 from hyperlens.plots.style import (
     BLUE,
     GREEN,
@@ -28,9 +29,8 @@ from hyperlens.plots.style import (
 COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, INK, GREY)
 DASHES = ("solid", "dot", "dash")  # beyond the colours, lines differ by dashes too
 MOST = 12  # parameters
-MOST_AXES = 16  # of parallel coordinates
+WHEN = {"early": SKY, "middle": BLUE, "late": ORANGE}  # thirds of the proposals
 ROW = 26  # pixels of a row of configurations
-BELOW = -0.1  # where an inactive parameter crosses its axis
 
 
 def draw_path(record: Path) -> Figure:
@@ -196,29 +196,28 @@ def draw_configurations(record: Path) -> Figure:
 
 
 def draw_parallel(record: Path) -> Figure:
-    """P3 figure 13: configurations as lines over all parameters, coloured by what they measured."""
-    chosen = strongest(record, MOST_AXES)
-    fig = figure(420, margin={"l": 84, "r": 60, "t": 60, "b": 20})
-    fig.add_trace(
-        Parcoords(
-            line={
-                "color": record.measured.tolist(),
-                "colorscale": "Cividis",
-                "reversescale": record.maximize,
-                "showscale": True,
-                "colorbar": {"title": {"text": safe(short(record.objective, 20))}, "thickness": 12},
-            },
-            dimensions=[
-                {
-                    "label": safe(short(record.parameters[j], 14)),
-                    "range": [BELOW, 1],
-                    **_ends(record, j),
-                    "values": [float(v) if v == v else BELOW for v in record.vectors[:, j]],
-                }
-                for j in chosen
-            ],
-        )
-    )
+    """P3 figures 4, 7 and 13: configurations as lines over all parameters, by when they came."""
+    chosen = strongest(record, MOST_ROWS)
+    fig = rows_figure([record.parameters[j] for j in chosen])
+    thirds = np.array_split(np.arange(len(record.trial)), len(WHEN))
+    groups = [("initial design", GREY, 1.0, record.design_vectors)]
+    groups += [
+        (f"{name} proposals", colour, 1.2, record.vectors[rows])
+        for (name, colour), rows in zip(WHEN.items(), thirds, strict=True)
+    ]
+    if (best := _best(record)) is not None:
+        groups.append(("best of them", VERMILLION, 3.0, record.vectors[[best]]))
+    for name, colour, width, vectors in groups:
+        if len(vectors):
+            add_lines(
+                fig,
+                vectors[:, chosen],
+                name=name,
+                line={"color": colour, "width": width, "simplify": False},
+                opacity=0.9 if width > 2 else 0.55,
+            )
+    ticks = [(p, row, t) for row, j in enumerate(chosen) for p, t in _ends(record, j).items()]
+    add_values(fig, ticks, "values")
     return fig
 
 
@@ -237,19 +236,23 @@ def strongest(record: Path, most: int = MOST) -> list[int]:
     return sorted(range(len(record.parameters)), key=lambda j: -float(weight[j]))[:most]
 
 
-def _ends(record: Path, j: int) -> dict[str, Any]:
-    """Ticks of an axis: the lowest and the highest value that was proposed, and inactive below."""
-    places = record.vectors[:, j].tolist()
-    known = [(v, row[j]) for v, row in zip(places, record.values, strict=True) if v == v]
-    ends = dict((min(known, key=_first), max(known, key=_first))) if known else {}
-    texts = {v: safe(short(_said(value), 12)) for v, value in ends.items()}
+def _best(record: Path) -> int | None:
+    """Row of the best measured proposal, if any was measured."""
+    if not np.isfinite(record.measured).any():
+        return None
+    sign = -1.0 if record.maximize else 1.0
+    return int(np.nanargmin(sign * record.measured))
+
+
+def _ends(record: Path, j: int) -> dict[float, str]:
+    """The lowest and the highest value that was tried, by their places, and where it is off."""
+    places = [*record.design_vectors[:, j].tolist(), *record.vectors[:, j].tolist()]
+    values = [row[j] for row in (*record.design, *record.values)]
+    known = sorted(((p, k) for k, p in enumerate(places) if p == p))
+    texts = {p: short(_said(values[k]), 12) for p, k in (*known[:1], *known[-1:])}
     if len(known) < len(places):
-        texts |= {BELOW: "inactive"}
-    return {"tickvals": list(texts), "ticktext": list(texts.values())}
-
-
-def _first(pair: tuple[float, object]) -> float:
-    return pair[0]
+        texts[INACTIVE] = "off"
+    return texts
 
 
 def _said(value: object) -> str:

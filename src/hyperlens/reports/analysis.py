@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.ablation import Ablation, ablation
 from hyperlens.explain.beside import Beside, beside
 from hyperlens.explain.bias import Bias, bias
 from hyperlens.explain.effects import Effect, effect
@@ -20,6 +21,7 @@ from hyperlens.explain.fanova import Importance, importance
 from hyperlens.explain.fitting import Fitted, SurrogateName, fit, leader
 from hyperlens.explain.footprint import Footprint, footprint
 from hyperlens.explain.interaction import Interactions, interactions
+from hyperlens.explain.local import LocalImportance, local_importance
 from hyperlens.explain.overview import Overview, overview
 from hyperlens.explain.path import Path, path
 from hyperlens.explain.recorded import proposed
@@ -75,6 +77,8 @@ class Analysis:
     regions: tuple[Regions | Unavailable, ...]
     pairs: tuple[Effect | Unavailable, ...]
     interactions: Interactions | Unavailable
+    ablation: Ablation | Unavailable
+    local: LocalImportance | Unavailable
     bias: Bias | Unavailable
     proposals: Path | Unavailable | None  # None where no proposal was recorded and none asked for
     beside: Beside | Unavailable | None
@@ -97,6 +101,8 @@ class Analysis:
             "regions": [r.to_dict() for r in self.regions],
             "pairs": [e.to_dict() for e in self.pairs],
             "interactions": self.interactions.to_dict(),
+            "ablation": self.ablation.to_dict(),
+            "local": self.local.to_dict(),
             "bias": self.bias.to_dict(),
             "proposals": None if self.proposals is None else self.proposals.to_dict(),
             "beside": None if self.beside is None else self.beside.to_dict(),
@@ -171,6 +177,8 @@ def analyse(
             objective=objective,
         ),
     )
+    progress("what makes the best good", 0.93)
+    walked, near = around_the_best(history, led, seed, objective)
     progress("where the search looked", 0.95)
     looked = attempt("where the search looked", lambda: bias(history, seed=seed))
     progress("why trials were proposed", 0.97)
@@ -194,12 +202,25 @@ def analyse(
         regions=tuple(parts),
         pairs=tuple(effects[len(names) :]),
         interactions=together,
+        ablation=walked,
+        local=near,
         bias=looked,
         proposals=reasons,
         beside=_beside(history, others or {}, objective),
         warnings=tuple(warnings),
         version=__version__,
         seed=seed,
+    )
+
+
+def around_the_best(
+    history: History, surrogate: SurrogateName, seed: int, objective: str | None
+) -> tuple[Ablation | Unavailable, LocalImportance | Unavailable]:
+    """The way from the default to the best trial, and what matters around that one."""
+    how: Any = {"surrogate": surrogate, "seed": seed, "objective": objective}
+    return (
+        attempt("from the default to the best", lambda: ablation(history, **how)),
+        attempt("around the best", lambda: local_importance(history, **how)),
     )
 
 

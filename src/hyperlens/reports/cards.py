@@ -9,6 +9,7 @@ from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
 from hyperlens.reports.advice import what_next
 from hyperlens.reports.analysis import Analysis, Unavailable
+from hyperlens.reports.best_cards import ablation_card, local_card
 from hyperlens.reports.card import METHOD, SUMMARY, Card, Fact, Table
 from hyperlens.reports.effect_cards import effect_cards
 from hyperlens.reports.figures import share
@@ -51,6 +52,8 @@ def cards(analysis: Analysis) -> tuple[Card, ...]:
         heatmap_card(analysis.importance),
         marginals_card(analysis.effects),
         interactions_card(analysis.interactions),
+        ablation_card(analysis.ablation),
+        local_card(analysis.local),
         *effect_cards(analysis.effects, analysis.regions, analysis.pairs),
         *(() if analysis.proposals is None else path_cards(analysis.proposals)),
         bias_card(analysis.bias),
@@ -85,6 +88,11 @@ def summary_card(analysis: Analysis) -> Card:
         qualities=analysis.qualities,
         table=_configuration(overview),
         notes=tuple(dict.fromkeys((*overview.notes, *remarks, *analysis.warnings))),
+        how=(
+            "The best is measured; what mattered and the advice come from surrogates of the run, "
+            "of which the badges above say how well they predict trials they have not seen. Each number "
+            "is explained on its own card below.",
+        ),
     )
 
 
@@ -118,8 +126,18 @@ def _configuration(overview: Overview) -> Table:
         rows.append((name, value, f"only when {condition}" if condition else ""))
     rows += [(name, say.number(v, 6), "constant") for name, v in overview.constants.items()]
     if any(remark for *_, remark in rows):
-        return Table(("parameter", "best value", "remark"), tuple(rows), (False, False, False))
-    return Table(("parameter", "best value"), tuple(row[:2] for row in rows), (False, False))
+        return Table(
+            ("parameter", "best value", "remark"),
+            tuple(rows),
+            (False, False, False),
+            ("", meanings.BEST_VALUE, ""),
+        )
+    return Table(
+        ("parameter", "best value"),
+        tuple(row[:2] for row in rows),
+        (False, False),
+        ("", meanings.BEST_VALUE),
+    )
 
 
 def method_card(analysis: Analysis) -> Card:

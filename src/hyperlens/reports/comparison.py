@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from hyperlens.comparison import Comparison, Pair
-from hyperlens.plots import draw
+from hyperlens.reports import meanings
 from hyperlens.reports.card import Card, Table
+from hyperlens.reports.figures import figure_of
 from hyperlens.reports.html import render
 
 RANKS, PAIRS = "Average ranks", "Pairs"
@@ -24,9 +23,14 @@ def comparison_cards(record: Comparison) -> tuple[Card, ...]:
             section=RANKS,
             title=RANKS,
             lead=record.sentences,
-            figure=json.loads(draw(record).to_json()),
+            figure=figure_of(record),
+            csv=record.to_csv(),
             table=_ranks(record),
             notes=record.notes,
+            how=(
+                "On each data set the methods are ranked, 1 is best and equals share their ranks; the "
+                "diagram shows the averages. A bar joins methods that the tests cannot tell apart.",
+            ),
         ),
         Card(
             id="pairs",
@@ -38,20 +42,25 @@ def comparison_cards(record: Comparison) -> tuple[Card, ...]:
                 "correlation, 1 where the first is better on every data set.",
             ),
             table=_pairs(record),
+            how=(
+                "Every two methods are compared by Wilcoxon's signed-rank test over the data sets that "
+                "both have; its p-values are adjusted for the number of pairs.",
+            ),
         ),
     )
 
 
 def _ranks(record: Comparison) -> Table:
     rows = tuple((name, f"{rank:.3f}") for name, rank in record.ranks.items())
-    return Table(("method", "average rank"), rows, (False, True))
+    return Table(("method", "average rank"), rows, (False, True), ("", meanings.AVERAGE_RANK))
 
 
 def _pairs(record: Comparison) -> Table:
     counts = ("data sets", "wins", "losses", "ties")
     columns = ("pair", *counts, "difference", "interval", "effect", "p", "adjusted p", "different")
     numeric = (False, *[True] * 9, False)
-    return Table(columns, tuple(_row(pair) for pair in record.pairs), numeric)
+    said = ("", *meanings.PAIR_COUNTS, *meanings.PAIR_NUMBERS, "")
+    return Table(columns, tuple(_row(pair) for pair in record.pairs), numeric, said)
 
 
 def _row(pair: Pair) -> tuple[str, ...]:

@@ -103,8 +103,8 @@ def regions_card(record: Regions | Unavailable, id: str) -> Card:
             (False, True, True, True, False),
             (
                 "",
-                "Part of the space in which the parameter is active.",
-                "",
+                meanings.REGION_SHARE,
+                meanings.REGION_TRIALS,
                 meanings.REGION_STD,
                 "",
             ),

@@ -7,6 +7,7 @@ from html import escape
 from itertools import count
 from typing import Any
 
+from hyperlens.reports import meanings
 from hyperlens.reports.card import Card, Control, Fact, Grid, Node, Table, Tree
 from hyperlens.surrogates.quality import Quality
 
@@ -32,9 +33,9 @@ def card_html(card: Card, own_title: bool = True, live: bool = False) -> str:
         f'<p class="problem">{escape(card.problem)}</p>' if card.problem else "",
         _facts(card.facts, asides) if card.facts else "",
         "".join(f"<p>{escape(s)}</p>" for s in card.lead),
-        "".join(map(_badge, card.qualities)),
+        "".join(_badge(q, asides) for q in card.qualities),
         _figure(card) if card.figure else "",
-        _tree(card.tree, card.id, live) if card.tree and (live or card.tree.splits) else "",
+        _tree(card.tree, card.id, live, asides) if card.tree and (live or card.tree.splits) else "",
         _table(card.table, asides, card.title) if card.table else "",
         _grid(card.grid, asides, card) if card.grid else "",
         _notes(card.notes) if card.notes else "",
@@ -72,11 +73,11 @@ def _facts(facts: tuple[Fact, ...], asides: _Asides) -> str:
     return f'<dl class="facts">{items}</dl>'
 
 
-def _badge(quality: Quality) -> str:
+def _badge(quality: Quality, asides: _Asides) -> str:
     kind = quality.verdict.replace(" ", "-")
     return (
         f'<p class="quality"><span class="badge {escape(kind)}">{escape(quality.verdict)}</span> '
-        f"{escape(quality.sentence)}</p>"
+        f"{escape(quality.sentence)}{asides('this verdict', meanings.VERDICT)}</p>"
     )
 
 
@@ -151,7 +152,7 @@ def _control(control: Control, id: str) -> str:
     )
 
 
-def _tree(tree: Tree, card: str, live: bool) -> str:
+def _tree(tree: Tree, card: str, live: bool, asides: _Asides) -> str:
     """The regions beneath each other; where they are leaves they can be highlighted."""
     below: dict[int | None, list[Node]] = {}
     for node in tree.nodes:
@@ -184,7 +185,8 @@ def _tree(tree: Tree, card: str, live: bool) -> str:
     assert parents
     roots = "".join(item(node) for node in below[None])
     return (
-        '<fieldset class="tree"><legend>Regions; choose one to highlight</legend>'
+        '<fieldset class="tree"><legend>Regions; choose one to highlight'
+        f"{asides('said of a region', meanings.REGION)}</legend>"
         f"<ul>{roots}</ul></fieldset>"
     )
 

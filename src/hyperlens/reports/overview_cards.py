@@ -7,7 +7,7 @@ from hyperlens.explain.overview import Overview
 from hyperlens.explain.spending import Spending
 from hyperlens.explain.timeline import Timeline
 from hyperlens.explain.trials import Trials
-from hyperlens.plots.parallel import MOST_ROWS as MOST_LINES_ROWS
+from hyperlens.plots.lines import MOST_ROWS as MOST_LINES_ROWS
 from hyperlens.plots.parallel import SHOWN
 from hyperlens.plots.style import labels
 from hyperlens.reports import meanings
@@ -45,7 +45,7 @@ def timeline_card(record: Timeline | Unavailable) -> Card:
         title=title,
         lead=(run.when_it_ran(record),),
         facts=(
-            Fact("lasted", run.lasted(record.span), "first start to last end"),
+            Fact("lasted", run.lasted(record.span), "first start to last end", meanings.LASTED),
             Fact("at once", str(record.lanes), "trials, at the most", meanings.LANES),
             Fact("in use", say.percent(record.used), "of the time", meanings.USED),
         ),
@@ -73,7 +73,16 @@ def endings_card(record: Trials) -> Card | None:
         section=OVERVIEW,
         title="How the trials ended",
         lead=(run.how_trials_ended(record),),
-        table=Table(("state", "trials", "part"), tuple(rows), (False, True, True)),
+        table=Table(
+            ("state", "trials", "part"),
+            tuple(rows),
+            (False, True, True),
+            ("", meanings.ENDED, meanings.ENDED_PART),
+        ),
+        how=(
+            "Each trial's state as the run recorded it; reasons are counted where the run says why a "
+            "trial failed or was stopped early.",
+        ),
     )
 
 

@@ -7,21 +7,19 @@ import math
 from hyperlens.explain.motives import motive, overall_sentence, shown
 from hyperlens.explain.path import Path
 from hyperlens.explain.proposals import Why
-from hyperlens.plots.path import draw_payouts, draw_predictions
+from hyperlens.plots.path import (
+    draw_configurations,
+    draw_parallel,
+    draw_payouts,
+    draw_predictions,
+)
 from hyperlens.plots.reasons import draw_reasons
+from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import PROPOSALS, Card, Control, Fact, Table
 from hyperlens.reports.figures import as_plain, figure_of, unavailable
 
-CONTRIBUTION = (
-    "Shapley value: what this value of the parameter adds to the prediction, averaged over all orders "
-    "in which the proposal's values can replace those of an average configuration."
-)
-BOUND = "The confidence bound that the search optimises: mean and tau times uncertainty together."
-PAYOUT = (
-    "The proposal's own prediction minus the average over the space; contributions add up to it."
-)
 HOW = (
     "Each proposal is explained by the surrogate that proposed it where the run recorded it, else "
     "by one fitted to the trials before it (Croppi 2021). Contributions are Shapley values of the "
@@ -76,7 +74,7 @@ def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
             ),
             figure=as_plain(draw_payouts(record)),
             csv=str(record.predictions.to_csv(index=False)),
-            how=(PAYOUT,),
+            how=(meanings.PAYOUT,),
         ),
         Card(
             id="predictions",
@@ -86,6 +84,34 @@ def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
             figure=as_plain(draw_predictions(record)),
             csv=str(record.predictions.to_csv(index=False)),
             how=("The surrogate's expectation before each proposal was tried, and its result.",),
+        ),
+        Card(
+            id="configurations",
+            section=PROPOSALS,
+            title="What was proposed",
+            lead=(
+                "Where on its axis each parameter was, proposal by proposal: even colour to the right "
+                "says that the search has settled.",
+            ),
+            figure=as_plain(draw_configurations(record)),
+            csv=record.to_csv(),
+            how=("The place of each value between its bounds, on the scale it is searched on.",),
+        ),
+        Card(
+            id="proposal-lines",
+            section=PROPOSALS,
+            title="Proposals as lines",
+            lead=(
+                "Each line is a configuration, coloured by when it was proposed: where late lines run "
+                "together the search has made up its mind.",
+            ),
+            figure=as_plain(draw_parallel(record)),
+            csv=record.to_csv(),
+            how=(
+                "Every parameter has a row with its own scale, as it was searched, those that weighed "
+                "most in the search's choices on top. The initial design is grey, proposals are "
+                "divided into thirds by their number.",
+            ),
         ),
     )
 
@@ -112,10 +138,20 @@ def why_card(record: Why | Unavailable) -> Card:
         title=f"Why trial {record.trial} was proposed",
         lead=(record.sentence, *record.sentences[:3]),
         facts=(
-            Fact("predicted", say.number(record.actual["mean"]), "before it was tried"),
-            Fact("measured", measured, "when it was tried"),
-            Fact("uncertainty", say.number(record.actual["uncertainty"], 3), "of the prediction"),
-            Fact("payout", say.number(record.payout["bound"], 3), "of the bound", PAYOUT),
+            Fact(
+                "predicted",
+                say.number(record.actual["mean"]),
+                "before it was tried",
+                meanings.PREDICTED,
+            ),
+            Fact("measured", measured, "when it was tried", meanings.COST),
+            Fact(
+                "uncertainty",
+                say.number(record.actual["uncertainty"], 3),
+                "of the prediction",
+                meanings.UNCERTAIN,
+            ),
+            Fact("payout", say.number(record.payout["bound"], 3), "of the bound", meanings.PAYOUT),
         ),
         figure=figure_of(record),
         csv=record.to_csv(),
@@ -123,7 +159,7 @@ def why_card(record: Why | Unavailable) -> Card:
             ("parameter", "value", "mean", "uncertainty", "bound"),
             rows,
             (False, False, True, True, True),
-            ("", "", CONTRIBUTION, CONTRIBUTION, BOUND),
+            ("", "", meanings.CONTRIBUTION, meanings.CONTRIBUTION, meanings.BOUND),
         ),
         qualities=(record.quality,),
         notes=record.notes,

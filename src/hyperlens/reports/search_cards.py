@@ -80,6 +80,10 @@ def beside_card(record: Beside | Unavailable) -> Card:
             ("", meanings.RUN_TRIALS, meanings.RUN_BEST, meanings.RUN_COMMON),
         ),
         notes=record.notes,
+        how=(
+            "Lines are the best value so far. Runs are compared fairly only after equally many trials, "
+            "or after equal time where all recorded it.",
+        ),
     )
 
 
@@ -87,7 +91,7 @@ def data_card(record: Trials) -> Card:
     """All trials, to be sorted and searched; of very many, the best and the latest."""
     chosen, note = _rows(record)
     columns: list[tuple[str, Any, bool, str]] = [
-        ("trial", record.number.tolist(), True, ""),
+        ("trial", record.number.tolist(), True, meanings.NUMBER),
         ("state", record.state, False, ""),
         (record.objective, record.cost.tolist(), True, meanings.COST),
     ]
@@ -97,7 +101,7 @@ def data_card(record: Trials) -> Card:
         columns.append(("seconds", record.seconds.tolist(), True, meanings.SECONDS))
     for name, values in zip(record.parameters, record.values, strict=True):
         numeric = all(v is None or _is_number(v) for v in values)
-        columns.append((name, values, numeric, ""))
+        columns.append((name, values, numeric, meanings.VALUE))
     if record.reasons:
         columns.append(("reason", record.reason, False, ""))
     return Card(

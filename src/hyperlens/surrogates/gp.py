@@ -194,6 +194,16 @@ class GP:
             variance[rows] = v * np.maximum(1 - np.einsum("nm,nm->m", half, half), 0)
         return mean, np.sqrt(variance)
 
+    def mean(self, X: FloatArray) -> FloatArray:
+        """The mean of `predict` alone, at vectors X (m, d)."""
+        state = self._conditioned
+        X, s = _vectors(state.cube, X), 1 - state.parameters.nugget
+        parts = [
+            gram(state.factors, X[first : first + CHUNK], state.X) @ (s * state.beta)
+            for first in range(0, len(X), CHUNK)
+        ]
+        return np.asarray(state.parameters.trend + np.concatenate(parts))
+
     def curves(
         self, columns: tuple[int, ...], grid: FloatArray, X: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
