@@ -1,89 +1,35 @@
-"""A run kept in PostgreSQL: a real server of our own, on loopback, for the length of these tests."""
+"""Runs kept in PostgreSQL and in MariaDB: real servers of our own, on loopback."""
 
 from __future__ import annotations
 
-import os
-import pwd
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import optuna
 import pytest
+from servers import SERVERS, Create, Missing
 
 import hyperlens as hl
 from hyperlens import Parameter
+from hyperlens.databases import parse
 from hyperlens.history import State
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
-def programs() -> Path | None:
-    """The folder of a server's programs; Debian keeps them off the path."""
-    on_path = shutil.which("initdb")
-    if on_path:
-        return Path(on_path).resolve().parent
-    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return installed[-1].parent if installed else None
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Callable[[str], str]]:
-    """Creates a database by its name; its address. The server refuses to run as root."""
-    found = programs()
-    if found is None:
-        pytest.skip("no PostgreSQL server is installed: apt-get install postgresql")
-    pytest.importorskip("psycopg", reason="no driver: pip install hyperlens[postgresql]")
-    user = None
-    if os.geteuid() == 0:
-        names = {entry.pw_name for entry in pwd.getpwall()}
-        user = "postgres" if "postgres" in names else "nobody"
-    folder = Path(tempfile.mkdtemp(prefix="hyperlens-pg-"))
-    if user is not None:
-        shutil.chown(folder, user)
-    port = free_port()
-
-    def call(program: str, *arguments: str) -> None:
-        subprocess.run(
-            [found / program, *arguments],
-            check=True,
-            user=user,
-            cwd=folder,
-            env={**os.environ, "LC_ALL": "C", "HOME": str(folder)},
-            stdout=subprocess.DEVNULL,
-        )
-
+@pytest.fixture(scope="module", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[Create]:
+    """Creates a database by its name and says its address."""
+    start, driver = SERVERS[request.param]
+    pytest.importorskip(driver, reason=f"no driver: pip install {driver}")
     try:
-        data = str(folder / "data")
-        call("initdb", "-D", data, "-U", "tester", "-A", "trust", "-N", "-E", "UTF8")
-        options = (
-            f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder}"
-        )
-        call("pg_ctl", "-D", data, "-w", "-o", f"{options} -F", "-l", f"{folder}/log", "start")
-        try:
-
-            def create(name: str) -> str:
-                where = ("-h", "127.0.0.1", "-p", str(port), "-U", "tester")
-                call("createdb", *where, name)
-                return f"postgresql://tester@127.0.0.1:{port}/{name}"
-
+        with start() as create:
             yield create
-        finally:
-            call("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder)
+    except Missing as missing:
+        pytest.skip(str(missing))
 
 
 def bowl(values: Mapping[str, Any]) -> float:
@@ -93,7 +39,7 @@ def bowl(values: Mapping[str, Any]) -> float:
 SPACE = hl.Space.of([Parameter("x", "float", -5, 5), Parameter("n", "integer", 0, 3)])
 
 
-def test_a_run_goes_on_and_is_read_from_postgresql(server: Callable[[str], str]) -> None:
+def test_a_run_goes_on_and_is_read_from_a_server(server: Create) -> None:
     address = server("going_on")
     whole = hl.minimize(bowl, SPACE, trials=12, initial=8)
     calls = iter(range(100))
@@ -115,7 +61,7 @@ def test_a_run_goes_on_and_is_read_from_postgresql(server: Callable[[str], str])
     assert again.source == "Optuna study 'hyperlens' in going_on"
 
 
-def test_tune_and_many_workers_on_postgresql(server: Callable[[str], str], tmp_path: Path) -> None:
+def test_tune_and_many_workers_on_a_server(server: Create, tmp_path: Path) -> None:
     """Two commands on one study at once, two workers each."""
     address = server("shared")
     (tmp_path / "train.py").write_text("def loss(c):\n    return c['x'] ** 2 + c['n']\n")
@@ -146,9 +92,9 @@ def test_tune_and_many_workers_on_postgresql(server: Callable[[str], str], tmp_p
     assert [t.number for t in history.trials] == list(range(len(history.trials)))
 
 
-def test_the_sampler_works_on_postgresql(server: Callable[[str], str]) -> None:
+def test_the_sampler_works_on_a_server(server: Create) -> None:
     address = server("sampled")
-    storage = optuna.storages.RDBStorage(address.replace("postgresql", "postgresql+psycopg"))
+    storage = optuna.storages.RDBStorage(parse(address).render_as_string(hide_password=False))
     study = optuna.create_study(storage=storage, sampler=hl.optuna.SMBOSampler(SPACE, initial=6))
     study.optimize(
         lambda trial: bowl(
