@@ -6,12 +6,17 @@ Each trace of a region carries in `meta`: `when`, after how many splits it is sh
 
 from __future__ import annotations
 
-from typing import Any
-
 from plotly.graph_objects import Figure, Scatter
 
-from hyperlens.explain.regions import Region, Regions
-from hyperlens.plots.regions import hover_text, low_high, see_through, whole_name
+from hyperlens.explain.regions import Regions
+from hyperlens.plots.region_parts import (
+    band,
+    hover_text,
+    low_high,
+    marker_and_bars,
+    mean_line,
+    whole_name,
+)
 from hyperlens.plots.style import (
     BLUE,
     GREEN,
@@ -27,7 +32,6 @@ from hyperlens.plots.style import (
     safe,
     short,
     star,
-    whiskers,
 )
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#8C6D31", "#4B4FA3")
@@ -112,23 +116,22 @@ def _curves(fig: Figure, record: Regions) -> None:
     x, root, last = list(record.values), record.tree[0], splits(record)
     when, chosen = leaf_after(record), highlighted(record, splits(record))
     looks = looks_of(record)
-    _band(fig, x, root, GREY, 0.16)
+    band(fig, x, root, GREY, 0.16)
     for region in record.tree[1:]:
         shown = last in when[region.id]
         meta = {"when": {"splits": list(when[region.id])}, "region": region.id}
         bands = {"on": {"visible": True}, "off": {"visible": False}}
         colour, dash = looks[region.id]
-        _band(
-            fig, x, region, colour, 0.22, meta=meta | bands, visible=shown and region.id == chosen
-        )
+        band(fig, x, region, colour, 0.22, meta=meta | bands, visible=shown and region.id == chosen)
         lines = {
             key: {"line": {"color": colour, "dash": dash, "width": width}}
             for key, width in (("on", 3.2), ("off", 1.4))
         }
         now = lines["on" if region.id == chosen else "off"]
-        fig.add_trace(_mean(record, region, meta=meta | lines, visible=shown, **now))
+        name = safe(region.rule)
+        fig.add_trace(mean_line(record, region, name=name, meta=meta | lines, visible=shown, **now))
     line = {"color": GREY, "width": 2, "dash": "dash"}
-    fig.add_trace(_mean(record, root, line=line))
+    fig.add_trace(mean_line(record, root, name=whole_name(record), line=line))
     if record.incumbent is not None:
         fig.add_vline(x=record.incumbent, line={"color": VERMILLION, "width": 1, "dash": "dot"})
         nearest = min(range(len(x)), key=lambda k: abs(x[k] - record.incumbent))
@@ -138,37 +141,6 @@ def _curves(fig: Figure, record: Regions) -> None:
                 mark.update(meta={"when": {"splits": list(when[region.id])}})
                 mark.update(visible=last in when[region.id])
                 fig.add_trace(mark)
-
-
-def _band(
-    fig: Figure, x: list[Any], region: Region, colour: str, alpha: float, **more: Any
-) -> None:
-    for side in ("low", "high"):
-        fig.add_trace(
-            Scatter(
-                x=x,
-                y=getattr(region, side).tolist(),
-                mode="lines",
-                name=side,
-                line={"width": 0},
-                fill="tonexty" if side == "high" else None,
-                fillcolor=see_through(colour, alpha),
-                hoverinfo="skip",
-                **more,
-            )
-        )
-
-
-def _mean(record: Regions, region: Region, **more: Any) -> Scatter:
-    return Scatter(
-        x=list(record.values),
-        y=region.mean.tolist(),
-        mode="lines",
-        name=whole_name(record) if region.parent is None else safe(region.rule),
-        customdata=low_high(region),
-        hovertemplate=hover_text(record, region, "%{x:.5g}", "%{y:.5g}"),
-        **more,
-    )
 
 
 def _points(fig: Figure, record: Regions) -> None:
@@ -182,8 +154,8 @@ def _points(fig: Figure, record: Regions) -> None:
         for k, region in enumerate(rows):
             y = [j + 0.8 * ((k + 0.5) / len(rows) - 0.5) for j in range(len(texts))]
             looks = {
-                "on": _sizes(region, *styles[region.id], large=True),
-                "off": _sizes(region, *styles[region.id], large=region is root),
+                "on": marker_and_bars(region, *styles[region.id], large=True),
+                "off": marker_and_bars(region, *styles[region.id], large=region is root),
             }
             meta = {"when": {"splits": [after]}, "region": region.id, **looks}
             fig.add_trace(
@@ -208,15 +180,3 @@ def _points(fig: Figure, record: Regions) -> None:
                 mark = star(region.mean.tolist()[best], y[best], safe(short(texts[best])))
                 mark.update(meta={"when": {"splits": [after]}}, visible=after == last)
                 fig.add_trace(mark)
-
-
-def _sizes(region: Region, colour: str, dash: str, large: bool) -> dict[str, Any]:
-    bars = whiskers(region.mean, region.low, region.high)
-    return {
-        "marker": {
-            "color": colour,
-            "size": 11 if large else 7,
-            "symbol": "diamond" if dash == "dot" else "circle",
-        },
-        "error_x": bars | {"thickness": 2 if large else 0.8, "width": 4 if large else 0},
-    }

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.regions import Region, Regions
+from hyperlens.plots.region_parts import (
+    band,
+    hover_text,
+    low_high,
+    marker_and_bars,
+    mean_line,
+    whole_name,
+)
 from hyperlens.plots.style import (
     BLUE,
     GREEN,
@@ -22,12 +28,10 @@ from hyperlens.plots.style import (
     short,
     star,
     unshown,
-    whiskers,
 )
 
 MOST = 8  # leaves drawn
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
-WHOLE = "the whole space"
 LINE = 22  # pixels: a line of the legend
 LONGEST_RULE = 66  # characters in the legend, shared among its clauses
 
@@ -97,16 +101,16 @@ def highlighted(record: Regions) -> Region:
 def _curves(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Region) -> None:
     x = list(record.values)
     root = record.tree[0]
-    _band(fig, x, root, GREY, 0.16)
+    band(fig, x, root, GREY, 0.16)
     for region, (colour, dash) in zip(leaves, _looks(leaves, chosen), strict=True):
         if region is root:
             break
         if region is chosen:
-            _band(fig, x, region, colour, 0.22)
+            band(fig, x, region, colour, 0.22)
         line = {"color": colour, "dash": dash, "width": 3 if region is chosen else 1.4}
-        fig.add_trace(_mean(record, region, name=_legend(region), line=line))
+        fig.add_trace(mean_line(record, region, name=_legend(region), line=line))
     fig.add_trace(
-        _mean(
+        mean_line(
             record, root, name=whole_name(record), line={"color": GREY, "width": 2, "dash": "dash"}
         )
     )
@@ -114,39 +118,6 @@ def _curves(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Re
         fig.add_vline(x=record.incumbent, line={"color": VERMILLION, "width": 1, "dash": "dot"})
         nearest = min(range(len(x)), key=lambda k: abs(x[k] - record.incumbent))
         fig.add_trace(star(record.incumbent, chosen.mean.tolist()[nearest], "%{x:.5g}"))
-
-
-def _band(
-    fig: Figure, x: list[Any], region: Region, colour: str, alpha: float, **more: Any
-) -> None:
-    for side in ("low", "high"):
-        fig.add_trace(
-            Scatter(
-                x=x,
-                y=getattr(region, side).tolist(),
-                mode="lines",
-                name=side,
-                legendgroup=str(region.id),
-                showlegend=False,
-                line={"width": 0},
-                fill="tonexty" if side == "high" else None,
-                fillcolor=see_through(colour, alpha),
-                hoverinfo="skip",
-                **more,
-            )
-        )
-
-
-def _mean(record: Regions, region: Region, **more: Any) -> Scatter:
-    return Scatter(
-        x=list(record.values),
-        y=region.mean.tolist(),
-        mode="lines",
-        legendgroup=str(region.id),
-        customdata=low_high(region),
-        hovertemplate=hover_text(record, region, "%{x:.5g}", "%{y:.5g}"),
-        **more,
-    )
 
 
 def _points(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Region) -> None:
@@ -167,7 +138,7 @@ def _points(fig: Figure, record: Regions, leaves: tuple[Region, ...], chosen: Re
                 legendgroup=str(region.id),
                 customdata=[[*both, safe(text)] for both, text in bounds],
                 hovertemplate=hover_text(record, region, "%{customdata[2]}", "%{x:.5g}"),
-                **_sizes(region, colour, dash, on),
+                **marker_and_bars(region, colour, dash, on),
             )
         )
     if record.incumbent in record.values:
@@ -183,18 +154,6 @@ def _shift(k: int, rows: int) -> float:
     return 0.8 * ((k + 0.5) / rows - 0.5)
 
 
-def _sizes(region: Region, colour: str, dash: str, large: bool) -> dict[str, Any]:
-    bars = whiskers(region.mean, region.low, region.high)
-    return {
-        "marker": {
-            "color": colour,
-            "size": 11 if large else 7,
-            "symbol": "circle" if dash == "solid" else "diamond",
-        },
-        "error_x": bars | {"thickness": 2 if large else 0.8, "width": 4 if large else 0},
-    }
-
-
 def _looks(leaves: tuple[Region, ...], chosen: Region) -> list[tuple[str, str]]:
     """Colour and dash of each leaf, blue for the chosen one."""
     all_looks = [(c, d) for d in ("solid", "dot") for c in COLOURS]
@@ -207,33 +166,6 @@ def _legend(region: Region) -> str:
     said = " and ".join(short(c, max(LONGEST_RULE // len(clauses) - 5, 14)) for c in clauses)
     rule = region.rule if len(region.rule) <= LONGEST_RULE else said
     return f"{safe(rule)}{' (holds the best)' * region.holds_incumbent}"
-
-
-def whole_name(record: Regions) -> str:
-    return f"{WHOLE} and its {100 * record.level:.3g} % band"
-
-
-def low_high(region: Region) -> list[list[Any]]:
-    return [list(row) for row in zip(region.low.tolist(), region.high.tolist(), strict=True)]
-
-
-def hover_text(record: Regions, region: Region, value: str, mean: str) -> str:
-    name = safe(short(record.parameter))
-    band = f"{100 * record.level:.3g} % band %{{customdata[0]:.5g}} to %{{customdata[1]:.5g}}"
-    return (
-        f"<b>{_folded(region.rule)}</b><br>{name} = {value}<br>mean {mean}<br>{band}<extra></extra>"
-    )
-
-
-def _folded(rule: str) -> str:
-    """The rule, a line for each clause."""
-    return "<br>and ".join(safe(short(part, 120)) for part in rule.split(" and "))
-
-
-def see_through(colour: str, alpha: float) -> str:
-    """A colour one can look through."""
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {alpha})"
 
 
 def _hidden(record: Regions) -> str:
