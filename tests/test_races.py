@@ -11,7 +11,9 @@ import optuna
 import pytest
 
 import hyperlens as hl
+from hyperlens.history import State
 from hyperlens.optimize.halving import Asynchronous, Halving, Hyperband
+from hyperlens.optimize.store import Store
 
 SPACE = [hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 1000)]
 
@@ -156,3 +158,62 @@ def test_races_know_their_options() -> None:
     with pytest.raises(hl.SpaceError, match="no option"):
         hl.minimize(cost, SPACE, optimizer="halving", trials=9, tau=1.0)
     assert Halving.name != Hyperband.name != Asynchronous.name
+
+
+# Several processes, and objectives of either kind
+
+WHOLE = hl.Space.of(SPACE)
+
+
+def test_what_two_processes_begin_at_once_is_one_trial(tmp_path: Path) -> None:
+    """The second of two that took the same place of a race withdraws, and nothing is left waiting."""
+    storage = f"sqlite:///{tmp_path}/race.db"
+    first, second = (Hyperband(WHOLE, budget=18) for _ in range(2))
+    stores = [Store(storage, WHOLE) for _ in range(2)]
+    one, other = first.ask(), second.ask()
+    assert one is not None
+    assert other is not None
+    assert one.entry == other.entry
+    numbers = [
+        stores[0].begin(one, "hyperband", [], []),
+        stores[1].begin(other, "hyperband", [], []),
+    ]
+    assert stores[0].twin(numbers[0], one.entry or "") is None
+    assert stores[1].twin(numbers[1], other.entry or "") == numbers[0]
+    for store in stores:
+        store.put_back(at_fault=False)
+        store.close()
+    history = hl.minimize(lambda c, r: c["x"] + 1 - r, SPACE, "hyperband", 18, storage=storage)
+    alone = hl.minimize(lambda c, r: c["x"] + 1 - r, SPACE, "hyperband", 18)
+    assert [dict(t.values) for t in history.trials] == [dict(t.values) for t in alone.trials]
+    read = hl.read(f"{tmp_path}/race.db")
+    assert [t.costs for t in read.trials] == [t.costs for t in alone.trials]
+    assert not read.notes
+
+
+def test_waiting_between_rungs_is_no_running() -> None:
+    """One worker evaluates one thing at a time, however long configurations wait for each other."""
+    history = hl.minimize(lambda c, r: c["x"] + 1 - r, SPACE, "hyperband", 18)
+    assert hl.timeline(history).lanes == 1
+    rungs = [len(t.spans) for t in history.trials]
+    assert max(rungs) == 3
+    assert min(rungs) == 1
+    assert sum(rungs) == Hyperband(WHOLE, budget=18).evaluations
+    for trial in history.trials:
+        assert trial.seconds == pytest.approx(sum(end - start for start, end in trial.spans))
+
+
+def test_every_optimiser_takes_an_objective_with_a_resource() -> None:
+    seen = []
+
+    def loss(configuration: Mapping[str, Any], resource: float) -> float:
+        seen.append(resource)
+        return float(configuration["x"])
+
+    for name in ("random", "smbo"):
+        history = hl.minimize(loss, SPACE, name, 6)
+        assert history.count(State.COMPLETE) == 6
+        assert history.objectives[0].name == "loss"
+    assert set(seen) == {1.0}
+    with pytest.raises(hl.AnalysisError, match="give it a second argument"):
+        hl.minimize(lambda c: c["x"], SPACE, "hyperband", 9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import subprocess
@@ -239,22 +240,20 @@ def test_asking_for_no_more_than_there_is_evaluates_nothing(tmp_path: Path) -> N
 
 def test_several_workers_that_are_stopped_lose_nothing(tmp_path: Path) -> None:
     kept = tmp_path / "run.db"
-    started = threading.Barrier(3)
+    calls, stopped = itertools.count(), threading.Event()
 
     def objective(values: Mapping[str, Any]) -> float:
-        started.wait()
+        if next(calls) >= 3:
+            stopped.wait()
         return bowl(values)
 
     def stop(status: Status) -> None:
         if status.finished >= 3 and status.running:
+            stopped.set()
             raise KeyboardInterrupt
 
-    with ThreadPoolExecutor(3) as threads:
-        with pytest.raises(KeyboardInterrupt):
-            hl.minimize(
-                objective, plane(), "random", 12, engine=threads, storage=kept, progress=stop
-            )
-        started.abort()
+    with ThreadPoolExecutor(3) as threads, pytest.raises(KeyboardInterrupt):
+        hl.minimize(objective, plane(), "random", 12, engine=threads, storage=kept, progress=stop)
     before = hl.read(kept)
     history = hl.minimize(bowl, plane(), "random", trials=12, storage=kept)
     assert [t.number for t in history.trials] == list(range(12))

@@ -127,8 +127,7 @@ def _lookup(trial: Trial, history: History) -> Lookup:
             if objective.name == name:
                 return cost
         if name == "duration":
-            known = trial.started is not None and trial.ended is not None
-            return (trial.ended or 0.0) - (trial.started or 0.0) if known else MISSING
+            return trial.seconds if trial.spans else MISSING
         value = getattr(trial, name)
         return MISSING if value is None else str(value) if name == "state" else value
 

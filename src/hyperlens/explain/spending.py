@@ -10,7 +10,6 @@ import numpy as np
 
 from hyperlens.cube import FloatArray, IntArray
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.trials import duration
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.space import Space
@@ -87,7 +86,7 @@ def spending(history: History, objective: str | None = None) -> Spending:
         if i is None or j is None:
             continue
         count[i, j] += 1
-        taken = duration(trial)
+        taken = trial.seconds
         if not math.isnan(taken):
             timed = True
             seconds[i, j] += taken

@@ -22,7 +22,9 @@ BINS = 60
 
 @dataclass(frozen=True)
 class Timeline(Record):
-    """Start and end of each trial that recorded both, in seconds since the first start.
+    """Start and end of each evaluation that recorded both, in seconds since the first start.
+
+    A trial is one evaluation, or one for each rung of a race.
 
     `lane` is the lowest row in which a trial overlaps no other: as many lanes as ran at once.
     `finished[state]` counts the trials that ended within each of the stretches between `edges`;
@@ -65,11 +67,7 @@ class Timeline(Record):
 
 def timeline(history: History) -> Timeline:
     """When each trial ran, as far as the run recorded it."""
-    timed = [
-        (t.started, max(t.ended, t.started), t)
-        for t in history.trials
-        if t.started is not None and t.ended is not None
-    ]
+    timed = [(start, end, t) for t in history.trials for start, end in t.spans]
     if not timed:
         raise AnalysisError("This run recorded no times, so no timeline can be drawn.")
     timed.sort(key=lambda row: (row[0], row[2].number))
@@ -78,7 +76,8 @@ def timeline(history: History) -> Timeline:
     end = np.array([e - first for _, e, _ in timed])
     state = tuple(t.state.value for *_, t in timed)
     edges = np.linspace(0.0, max(float(end.max()), 1e-9), BINS + 1)
-    left = len(history.trials) - len(timed)
+    last = np.array([(s, e) == t.spans[-1] for s, e, t in timed])  # where the trial ended
+    left = sum(not t.spans for t in history.trials)
     return Timeline(
         number=np.array([t.number for *_, t in timed], dtype=np.int64),
         start=start,
@@ -87,7 +86,7 @@ def timeline(history: History) -> Timeline:
         state=state,
         edges=edges,
         finished={
-            s.value: np.histogram(end[[x == s for x in state]], edges)[0].astype(np.int64)
+            s.value: np.histogram(end[last & [x == s for x in state]], edges)[0].astype(np.int64)
             for s in State
             if s.value in state
         },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.cube import BoolArray, FloatArray, IntArray
-from hyperlens.history import History, Trial
+from hyperlens.history import History
 from hyperlens.parameter import Parameter
 from hyperlens.record import Record
 
@@ -85,20 +85,13 @@ def trials(history: History, objective: str | None = None) -> Trials:
             [t.state in history.analysed and math.isfinite(t.costs[k]) for t in rows], dtype=bool
         ),
         budget=np.array([math.nan if t.budget is None else t.budget for t in rows], dtype=float),
-        seconds=np.array([duration(t) for t in rows], dtype=float),
+        seconds=np.array([t.seconds for t in rows], dtype=float),
         proposer=tuple(t.proposer for t in rows),
         reason=tuple(t.reason for t in rows),
         values=tuple(tuple(t.values.get(name) for t in rows) for name in space.names),
         places=history.vectors.copy(),
         ticks=tuple(_ticks(p) for p in space.parameters),
     )
-
-
-def duration(trial: Trial) -> float:
-    """Seconds that a trial took; nan if they were not recorded."""
-    if trial.started is None or trial.ended is None:
-        return math.nan
-    return max(trial.ended - trial.started, 0.0)
 
 
 def _said(column: Any) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hyperlens.errors import SourceError, SpaceError, listed
+from hyperlens.errors import NoTrials, SourceError, SpaceError, listed
 from hyperlens.history import History, Objective, State, Trial
 from hyperlens.importers.given import Asked, as_space, settle
 from hyperlens.importers.inference import conclude
@@ -55,7 +55,7 @@ def as_history(found: Found, asked: Asked) -> History:
             "leave out the study."
         )
     if not found.trials:
-        raise SourceError(f"There are no trials in {found.source}; run some before reading it.")
+        raise NoTrials(f"There are no trials in {found.source}; run some before reading it.")
     notes = list(found.notes)
     objectives, order = _ordered(found, asked, notes)
     trials = [

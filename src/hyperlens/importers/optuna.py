@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperlens import databases
-from hyperlens.errors import SourceError, listed
+from hyperlens.errors import NoTrials, SourceError, listed
 from hyperlens.history import History, Objective, State, Trial
 from hyperlens.importers.conditions import infer
 from hyperlens.importers.given import GivenSpace, as_space, settle
@@ -22,6 +22,7 @@ from hyperlens.importers.optuna_sql import read_server, read_sqlite
 from hyperlens.importers.recorded import recorded
 from hyperlens.importers.stored import (
     SPACE,
+    TWIN,
     Distributions,
     StoredStudy,
     StoredTrial,
@@ -130,14 +131,14 @@ def _history(
     objectives = _objectives(stored, maximize)
     order = _order(objectives, objective, maximize, stored.name)
     notes = list(stored.notes)
-    trials = [trial for trial in stored.trials if trial.state in _STATES]
-    if unfinished := len(stored.trials) - len(trials):
+    single = [trial for trial in stored.trials if TWIN not in trial.attributes]
+    trials = [trial for trial in single if trial.state in _STATES]
+    if unfinished := len(single) - len(trials):
         notes.append(
-            f"{unfinished} of {len(stored.trials)} trials were still running or waiting and were "
-            "left out."
+            f"{unfinished} of {len(single)} trials were still running or waiting and were left out."
         )
     if not trials:
-        raise SourceError(
+        raise NoTrials(
             f"The study '{stored.name}' has no finished trials; let some finish before reading it."
         )
     if given is not None:

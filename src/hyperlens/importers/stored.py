@@ -18,6 +18,7 @@ REASONS = ("fail_reason", "failure_reason", "STUDY_TELL_WARNING")
 PROPOSERS = ("hyperlens:proposer", "proposer")
 PROPOSAL = "hyperlens:proposal"  # what our own optimisers keep with a trial
 SPACE = "hyperlens:space"  # and with a study
+TWIN = "hyperlens:twin"  # a trial that two processes began at once, the second of them
 
 # What samplers leave in a trial's attributes, by the beginning of the key.
 _TRACES = {

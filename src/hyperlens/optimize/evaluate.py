@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import traceback
 from collections.abc import Callable, Mapping
@@ -12,6 +13,31 @@ from typing import Any
 Objective = Callable[..., Any]  # of a configuration, and of a resource where the method gives one
 
 LONGEST_REASON = 300  # characters
+
+
+@dataclass(frozen=True)
+class AtFull:
+    """An objective of a configuration and a resource, called with all of it unless told how much."""
+
+    objective: Objective
+
+    def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> Any:
+        return self.objective(configuration, resource)
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.objective, "__name__", "cost")
+
+
+def fits(objective: Objective, arguments: int) -> bool:
+    """Can it be called with so many arguments, as far as its signature tells?"""
+    try:
+        inspect.signature(objective).bind(*[None] * arguments)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature that can be read
+        return True
+    return True
 
 
 @dataclass(frozen=True)

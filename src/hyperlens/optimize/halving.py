@@ -166,6 +166,7 @@ class Hyperband:
                     float(resource),
                     rung=len(running.rungs) - 1,
                     final=len(running.rungs) == len(running.bracket.rungs),
+                    entry=f"{running.bracket.name}:{entry.place}",
                 )
                 self._ledger.awaited.append(proposal)
                 return proposal
@@ -259,6 +260,7 @@ class Asynchronous:
             float(self.resources[rung]),
             rung=rung,
             final=rung == len(self.resources) - 1,
+            entry=str(place),
         )
         self._ledger.awaited.append(proposal)
         return proposal

@@ -208,9 +208,13 @@ class Loop:
         """The trial of a proposal: a new one, or one that goes on; None if another process has it."""
         kept = self._waiting(proposal.values, proposal.rung) if proposal.rung else None
         if kept is None:
-            return self.store.begin(
+            number = self.store.begin(
                 proposal, self.optimizer.name, self.learned, sorted(self.awaited)
             )
+            other = None if proposal.entry is None else self.store.twin(number, proposal.entry)
+            if other is not None:
+                self.awaited.add(other)
+            return number if other is None else None
         return kept.number if self.store.go_on(kept, proposal) else None
 
     def _fits(self, kept: Kept) -> bool:

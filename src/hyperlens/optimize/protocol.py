@@ -29,6 +29,7 @@ class Proposal:
     resource: float | None = None  # how much of it the evaluation may use, if the method says
     rung: int | None = None  # how often this configuration had gone on before
     final: bool = True  # False if it is to wait for others and may then go on
+    entry: str | None = None  # which place of a race it takes, the same in every process
     acquisition: str | None = None
     tau: float | None = None
     told: int = 0  # results that the surrogate had learned from
@@ -45,7 +46,7 @@ class Proposal:
         apart = ("number", "vector", "values", "told", "awaited")
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in apart}
         if self.resource is None:
-            del kept["resource"], kept["rung"], kept["final"]
+            del kept["resource"], kept["rung"], kept["final"], kept["entry"]
         if self.surrogate is not None:
             kept["surrogate"] = dict(self.surrogate)
         return kept

@@ -12,11 +12,11 @@ from typing import Any
 from hyperlens.errors import AnalysisError, SourceError, SpaceError, listed
 from hyperlens.history import History
 from hyperlens.optimize.engine import Engine, Here, Where, open_engine
-from hyperlens.optimize.evaluate import Objective, told_by
+from hyperlens.optimize.evaluate import AtFull, Objective, fits, told_by
 from hyperlens.optimize.halving import Asynchronous, Halving, Hyperband
 from hyperlens.optimize.leases import BEAT
 from hyperlens.optimize.loop import Loop, Report, Setting
-from hyperlens.optimize.protocol import Optimizer
+from hyperlens.optimize.protocol import Optimizer, Racing
 from hyperlens.optimize.random_search import RandomSearch
 from hyperlens.optimize.smbo import SMBO
 from hyperlens.optimize.storages import Storage
@@ -63,7 +63,7 @@ def minimize(
     "halving", "hyperband" and "asha" call `f` with a configuration and a resource, from a ninth
     (`min_resource`) to one (`max_resource`); `trials` is then their budget in evaluations at full
     resource. A configuration is one trial: its costs at smaller resources are intermediate values,
-    and if it does not go on it is pruned.
+    and if it does not go on it is pruned. The other optimisers give such an `f` all of the resource.
 
     One worker without a timeout calls `f` in this very process. With more, or with a timeout, or
     with `engine="processes"`, trials run in processes of their own (forked, so that any function
@@ -169,6 +169,7 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
 
     if setting.trials < 1:
         raise AnalysisError(f"A run of {setting.trials} trials is none; ask for at least 1.")
+    f = _suited(f, setting.optimizer)
     where = open_engine(f, place.engine, place.workers, place.timeout, place.scheduler, place.files)
     try:
         store = Store(setting.storage, setting.space, setting.study, setting.maximize, _name_of(f))
@@ -185,6 +186,19 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
             store.close()
     finally:
         where.close()
+
+
+def _suited(f: Objective, optimizer: Optimizer) -> Objective:
+    """The objective as this optimiser calls it; one that wants a resource is given all of it by an
+    optimiser that has none to give."""
+    if isinstance(optimizer, Racing):
+        if not fits(f, 2):
+            raise AnalysisError(
+                f"'{optimizer.name}' calls the objective with a configuration and a resource; give "
+                "it a second argument, or use 'smbo' or 'random'."
+            )
+        return f
+    return AtFull(f) if not fits(f, 1) and fits(f, 2) else f
 
 
 @contextmanager

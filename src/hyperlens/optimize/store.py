@@ -2,12 +2,14 @@
 
     study   user attribute   hyperlens:space      the space, ConfigSpace's JSON
     trial   user attribute   hyperlens:proposal   what the optimiser thought (Proposal.to_dict), with
-                                                  its name and the trials it had learned from
+                                                  its name, the trials it had learned from, and in
+                                                  a race when it was evaluated at each rung
             user attribute   fail_reason          why it failed
             system attribute hyperlens:lease      who is running it (leases.py); "paused" if it
                                                   waits for others at its rung
             intermediate value k                  its cost at rung k, the resource of which is in
             user attribute   hyperlens:rungs      in the order of rungs
+            user attribute   hyperlens:twin       begun by two processes at once: not a trial
 
 Everything is written the moment it is known, so that a run can be killed at any time. A trial that
 was running then is put back to wait, under its own number, and tried again.
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
-LEASE, RUNGS = "hyperlens:lease", "hyperlens:rungs"
+LEASE, RUNGS, TWIN = "hyperlens:lease", "hyperlens:rungs", "hyperlens:twin"
 MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
 
 
@@ -87,6 +89,7 @@ class Store:
         self._distributions = distributions(space)
         self._finished: set[int] = set()
         self._ours: dict[int, dict[str, Any]] = {}  # leases of trials that this process runs
+        self._since: dict[int, float] = {}  # when their evaluations began
         self._beaten = time.monotonic()
 
     def _describe(self, study: str, direction: Any, objective: str) -> None:
@@ -118,7 +121,7 @@ class Store:
         fresh = [
             self._kept(trial)
             for trial in self._study.get_trials(deepcopy=False)
-            if trial.number not in self._finished
+            if trial.number not in self._finished and TWIN not in trial.user_attrs
         ]
         ended = [kept for kept in fresh if kept.state not in (None, State.RUNNING)]
         self._finished |= {kept.number for kept in ended}
@@ -151,7 +154,23 @@ class Store:
             self._storage.create_new_trial(self._id, template_trial=template)
         )
         self._ours[number] = ours
+        self._since[number] = time.time()
         return number
+
+    def twin(self, number: int, entry: str) -> int | None:
+        """The trial with which another process took this place of a race before our trial did; ours
+        is withdrawn then."""
+        from optuna.trial import TrialState
+
+        for trial in self._study.get_trials(deepcopy=False)[:number]:
+            recorded = trial.user_attrs.get(PROPOSAL, {})
+            if recorded.get("entry") == entry and TWIN not in trial.user_attrs:
+                ours = self._trial_id(number)
+                self._ours.pop(number, None)
+                self._storage.set_trial_user_attr(ours, TWIN, trial.number)
+                self._storage.set_trial_state_values(ours, TrialState.FAIL)
+                return int(trial.number)
+        return None
 
     def claim(self, kept: Kept) -> bool:
         """Take over a trial that waits or was abandoned; False if there is nothing to take."""
@@ -168,6 +187,7 @@ class Store:
             if not self._storage.set_trial_state_values(trial, TrialState.RUNNING):
                 return False
             self._ours[kept.number] = leases.lease(attempt)
+            self._since[kept.number] = time.time()
             self._storage.set_trial_system_attr(trial, LEASE, self._ours[kept.number])
         except UpdateFinishedTrialError:  # someone else was quicker
             return False
@@ -191,6 +211,7 @@ class Store:
         self._ours.pop(number, None)
         trial = self._trial_id(number)
         frozen = self._storage.get_trial(trial)
+        self._clock(trial, number)
         rungs = [*frozen.user_attrs.get(RUNGS, [])[:rung], resource]
         self._storage.set_trial_intermediate_value(trial, rung, cost)
         self._storage.set_trial_user_attr(trial, RUNGS, rungs)
@@ -216,7 +237,17 @@ class Store:
 
         self._ours.pop(number, None)
         with suppress(UpdateFinishedTrialError):  # taken for abandoned, finished by someone else
+            self._clock(self._trial_id(number), number)
             self._write(self._trial_id(number), outcome)
+
+    def _clock(self, trial: int, number: int) -> None:
+        """Write down from when until now a trial of a race was evaluated at its rung."""
+        recorded = self._storage.get_trial(trial).user_attrs.get(PROPOSAL, {})
+        since = self._since.pop(number, None)
+        if since is not None and recorded.get("rung") is not None:
+            span = [since, time.time()]
+            spans = [*recorded.get("spans", []), span]
+            self._storage.set_trial_user_attr(trial, PROPOSAL, {**recorded, "spans": spans})
 
     def put_back(self, at_fault: bool) -> None:
         """Let all trials of ours wait; an interruption that is no fault of theirs does not count."""
@@ -250,7 +281,7 @@ class Store:
         return History(
             self.space,
             (Objective(names[0], self.maximize),),
-            tuple(_trial(t) for t in trials if t.state.is_finished() and self._fits(t.params)),
+            tuple(_trial(t) for t in trials if t.state.is_finished() and self._counts(t)),
             f"Optuna study '{self._study.study_name}' in {self.source}",
         )
 
@@ -260,8 +291,10 @@ class Store:
         if engine is not None:
             engine.dispose()
 
-    def _fits(self, params: Mapping[str, Any]) -> bool:
-        return set(params) <= {*self.space.names, *self.space.constants}
+    def _counts(self, trial: FrozenTrial) -> bool:
+        """Is it of this space, and no twin of another?"""
+        known = {*self.space.names, *self.space.constants}
+        return TWIN not in trial.user_attrs and set(trial.params) <= known
 
     def _trial_id(self, number: int) -> int:
         return self._storage.get_trial_id_from_study_id_trial_number(self._id, number)
