@@ -431,3 +431,31 @@ def test_too_few_rows_for_the_classes() -> None:
         _ = Evaluation(X, np.array(["a"] * 8 + ["b"]), "classification").rows
     with pytest.raises(SourceError, match="too few for 4 classes"):
         _ = Evaluation(X, np.array(list("aabbccddd")), "classification").rows
+
+
+def test_another_limit_or_another_builder_is_another_search(tmp_path: Path) -> None:
+    """What failed for lack of time, or by a mistake in build, is tried anew when that is mended."""
+    storage = f"sqlite:///{tmp_path}/search.db"
+    history = own(lambda _: Broken(), storage=storage, budget=2, optimizer="random").run()
+    assert history.count(State.FAILED) == len(history.trials)
+    mended = own(lambda c: DummyClassifier(), storage=storage, budget=2, optimizer="random").run()
+    assert mended.count(State.COMPLETE) == len(mended.trials)
+    plan = search(optimizer="random", budget=3)
+    assert plan.name != search(optimizer="random", budget=3, timeout=9.0).name
+    assert plan.name == search(optimizer="random", budget=3, time=60.0, workers=2).name
+
+
+def test_a_large_table_in_little_time_begins_on_a_part_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def first(**options: Any) -> float | None:
+        return search(optimizer="hyperband", **options).run().trials[0].budget
+
+    assert first(time=600.0) == 1.0
+    monkeypatch.setattr("hyperlens.cash.search.MANY_ROWS", 50)
+    plan = search(optimizer="hyperband", time=600.0)
+    begun = min(plan.run().trials, key=lambda t: t.spans[0][0])
+    rungs = (begun.proposal or {})["spans"]
+    assert begun.budget is not None
+    assert begun.budget < 1 or len(rungs) > 1
+    assert first() == 1.0  # without a limit there is time enough

@@ -1,7 +1,8 @@
 """Optimisers for a space of models: those of `optimize`, begun with each model's own default.
 
 Defaults are what a user would have tried by hand. They come where the resource is largest, so that
-no small sample can rule them out, and take at most half of what a bracket begins with.
+no small sample can rule them out, unless that would take all of the time, and take at most half of
+what a bracket begins with.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ def method(
     sampling: Sampling = "weighted",
     seed: int = 0,
     first: FloatArray | None = None,
+    whole_first: bool = True,
 ) -> Optimizer:
     """An optimiser by its name; `budget` counts evaluations at full resource. It begins with the
-    vectors `first`, as far as they fit."""
+    vectors `first`, as far as they fit, and with the whole resource or with the smallest part."""
     if name not in METHODS:
         raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(METHODS)}.")
     if budget < 1:
@@ -48,7 +50,7 @@ def method(
     kind = {"hyperband": Hyperband, "halving": Halving, "random": RandomModels}[name]
     brackets = 1 if name == "random" else None
     found = kind(space, budget=budget, brackets=brackets, sampling=sampling, seed=seed)
-    _begin_with(found, first)
+    _begin_with(found, first, whole_first)
     return found
 
 
@@ -99,11 +101,12 @@ class AsynchronousFrom(Asynchronous):
         return 0, found, self._drawn
 
 
-def _begin_with(search: Hyperband, first: FloatArray) -> None:
+def _begin_with(search: Hyperband, first: FloatArray, whole_first: bool) -> None:
     """Start with the bracket of most resource, so that whoever stops a search early has something,
-    and put configurations in place of those drawn first. None comes twice: a model without
-    hyperparameters is measured once."""
-    search._running.reverse()
+    or with that of least; and put configurations in place of those drawn first. None comes twice: a
+    model without hyperparameters is measured once."""
+    if whole_first:
+        search._running.reverse()
     left = list(first)
     known = np.empty((0, len(search.space)))
     for k, running in enumerate(search._running):

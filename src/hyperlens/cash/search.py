@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import math
 from collections import Counter
@@ -29,6 +30,7 @@ from hyperlens.optimize.store import Kept, Store
 from hyperlens.space import GivenSpace, Space, as_space
 
 TIMES = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
+MANY_ROWS = 20_000  # with a time limit, a search of more begins on a part of them
 PATIENCE = 10  # with a time limit, an evaluation may take one of so many parts of it
 
 Builder = Callable[[Mapping[str, Any]], Any]
@@ -144,7 +146,13 @@ class Search:
         setting = Setting(
             self.searched,
             method(
-                self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.first
+                self.optimizer,
+                self.searched,
+                self.budget,
+                self.sampling,
+                self.seed,
+                self.first,
+                self._whole_first,
             ),
             self.budget,
             self.target.maximize,
@@ -178,6 +186,11 @@ class Search:
         return refitted(self.evaluation, trial.values, times)
 
     @property
+    def _whole_first(self) -> bool:
+        """Begin on all rows? Not where a few evaluations on so many would take all of the time."""
+        return self.time is None or len(self.y) <= MANY_ROWS
+
+    @property
     def name(self) -> str:
         """The study's: another table or another question is another study."""
         return f"{self.study} {self._fingerprint}"
@@ -192,8 +205,16 @@ class Search:
             plain = column.astype(str) if column.dtype.kind == "O" else column
             whole.update(hash_pandas_object(plain, index=False).to_numpy().tobytes())
         whole.update(repr([str(v) for v in self.y]).encode())
-        asked = [self.task, self.budget, self.optimizer, self.sampling, self.target.__name__]
+        asked: list[Any] = [
+            self.task,
+            self.budget,
+            self.optimizer,
+            self.sampling,
+            self.target.__name__,
+        ]
         asked += [self.evaluation.splits, self.seed, self.defaults, self.searched.to_json()]
+        asked += [self.timeout, _code_of(self.build)]  # they decide what an evaluation comes to
+        asked += [self._whole_first]
         whole.update(json.dumps(asked, default=str).encode())
         return whole.hexdigest()[:8]
 
@@ -208,6 +229,16 @@ class Search:
             self._memory.append(InMemoryStorage())
         kept: Storage = self._memory[0]
         return kept
+
+
+def _code_of(build: Builder | None) -> str | None:
+    """What tells one function from another that has the same name."""
+    if build is None:
+        return None
+    try:
+        return inspect.getsource(build)
+    except (OSError, TypeError):  # written at a prompt, or not a function
+        return getattr(build, "__qualname__", type(build).__qualname__)
 
 
 def best_trial(history: History) -> Trial:
@@ -244,7 +275,7 @@ def _why_nothing(history: History) -> str:
     often = "once" if times == 1 else f"{times} times"
     return (
         f"All {len(failed)} evaluations failed, {often} because of: {reason}; change the data, the "
-        "metric, the models or the time that one may take."
+        "metric, the models or the time that one may take (timeout), which begins a new search."
     )
 
 
