@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.cube import BoolArray, FloatArray, IntArray
+from hyperlens.errors import AnalysisError
 from hyperlens.history import History
 from hyperlens.parameter import Parameter
 from hyperlens.record import Record
@@ -29,7 +30,7 @@ class Trials(Record):
     `values` and `ticks` have one entry per parameter: its value in each trial (None where it is
     inactive), and some places of its axis with their values. `places` (trials, parameters) are
     vectors of the unit cube, nan where inactive. `analysed` are those that ended as they should, with
-    a finite cost.
+    a finite cost, at the budget that is explained.
     """
 
     objective: str
@@ -81,9 +82,7 @@ def trials(history: History, objective: str | None = None) -> Trials:
         number=np.array([t.number for t in rows], dtype=np.int64),
         state=tuple(t.state.value for t in rows),
         cost=np.array([t.costs[k] for t in rows], dtype=float),
-        analysed=np.array(
-            [t.state in history.analysed and math.isfinite(t.costs[k]) for t in rows], dtype=bool
-        ),
+        analysed=np.isin(np.arange(len(rows)), _analysed(history, objective)),
         budget=np.array([math.nan if t.budget is None else t.budget for t in rows], dtype=float),
         seconds=np.array([t.seconds for t in rows], dtype=float),
         proposer=tuple(t.proposer for t in rows),
@@ -92,6 +91,14 @@ def trials(history: History, objective: str | None = None) -> Trials:
         places=history.vectors.copy(),
         ticks=tuple(_ticks(p) for p in space.parameters),
     )
+
+
+def _analysed(history: History, objective: str | None) -> IntArray:
+    """Rows of the trials that explanations are made of; none where there is nothing to explain."""
+    try:
+        return history.data(objective).rows
+    except AnalysisError:
+        return np.empty(0, dtype=np.int64)
 
 
 def _said(column: Any) -> bool:
