@@ -138,6 +138,7 @@ def runs(name: str = "first") -> Beside:
         objective="loss",
         maximize=False,
         runs=(name, "second"),
+        objectives=("loss", "loss"),
         trace=(np.array([0.5, 0.3]), np.array([0.9, 0.8, 0.2])),
         elapsed=(np.array([1.0, 2.0]), np.full(3, np.nan)),
         best=np.array([0.3, 0.2]),

@@ -18,6 +18,7 @@ from live_page import Client, ready, served
 from views import tree
 
 from hyperlens.dashboard import create_app
+from hyperlens.dashboard.sources import Source
 from hyperlens.reports.analysis import Analysis
 from hyperlens.reports.cards import cards
 from hyperlens.reports.html import render
@@ -365,3 +366,149 @@ def test_a_live_page_without_its_server_says_so(watch: Open) -> None:
         page.goto(client.address)
         page.wait_for_selector('#seen:text-is("7 trials")')
     page.wait_for_selector('#seen:text-is("The server does not answer.")')
+
+
+def test_the_live_page_keeps_what_the_reader_looks_at(
+    watch: Open, live: tuple[Client, Path]
+) -> None:
+    client, path = live
+    seen = watch()
+    page = seen.page
+    page.goto(client.address)
+    settled(page, "overview", "data", "search", "importance", "effect", "regions", "summary")
+    page.get_by_role("slider", name="Splits").focus()
+    page.keyboard.press("Home")
+    page.get_by_role("switch", name="Single configurations").check()
+    page.locator("#data").get_by_role("button", name="value", exact=True).click()
+    search = page.get_by_label("Search in the table")
+    search.fill("complet")
+    trials = int(page.locator("#seen").inner_text().split()[0])
+    drawn(page, "trace")  # zoomed, which a new card has to show too
+    page.evaluate(
+        "Plotly.relayout(document.querySelector('#trace .plot'), {'xaxis.range': [2, 5]})"
+    )
+    page.locator("#effect details").first.evaluate("(fold) => { fold.open = true; }")
+    search.focus()
+    page.locator("#data").evaluate("(card) => scrollBy(0, card.getBoundingClientRect().top - 60)")
+    top = page.locator("#data").bounding_box()["y"]
+    page.evaluate(
+        """() => {
+            window.least = 1;
+            const look = () => {
+              for (const card of document.querySelectorAll(".card")) {
+                window.least = Math.min(window.least, Number(getComputedStyle(card).opacity));
+              }
+              requestAnimationFrame(look);
+            };
+            look();
+        }"""
+    )
+    study(path, trials)
+    page.wait_for_selector(f'#data p:text-is("All {2 * trials} trials as they were read.")')
+    settled(page, "overview", "importance", "effect", "regions")
+    eventually(
+        page, f"document.querySelector('#effect').textContent.includes('{2 * trials} trials')"
+    )
+    eventually(page, "!document.querySelector('.slot[aria-busy]')")
+
+    assert page.evaluate("window.least") == 1  # nothing fades while it is computed anew
+    assert page.locator(".updating").count() == 0
+    assert search.input_value() == "complet"
+    assert page.evaluate("document.activeElement.type") == "search"
+    assert page.locator("#data th[aria-sort=ascending]").inner_text().startswith("value")
+    assert abs(page.locator("#data").bounding_box()["y"] - top) < 2
+    assert page.get_by_role("slider", name="Splits").get_attribute("aria-valuetext") == "0 splits"
+    assert page.get_by_role("switch", name="Single configurations").is_checked()
+    assert page.locator("#effect details").first.get_attribute("open") is not None
+    drawn(page, "trace")
+    assert page.evaluate("document.querySelector('#trace .plot').layout.xaxis.range") == [2, 5]
+    assert seen.complaints == []
+
+
+def test_legends_stay_above_their_figures_in_a_wider_window(
+    watch: Open, live: tuple[Client, Path]
+) -> None:
+    client, _ = live
+    page = watch(PHONE).page
+    page.goto(client.address)
+    settled(page, "overview", "importance", "effect")
+    drawn(page, "trace")
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    eventually(
+        page,
+        """[...document.querySelectorAll(".plot")].filter((p) => p.querySelector(".legend")).every(
+            (p) => {
+              const legend = p.querySelector(".legend").getBoundingClientRect();
+              const below = p.getBoundingClientRect().top + p._fullLayout._size.t;
+              return p._fullLayout.width > 600 && legend.bottom <= below + 1;
+            })""",
+    )
+
+
+def plain(path: Path, name: str, trials: int, maximize: bool = False) -> None:
+    made = optuna.create_study(
+        study_name=name,
+        storage=f"sqlite:///{path}",
+        load_if_exists=True,
+        direction="maximize" if maximize else "minimize",
+    )
+    made.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=trials)
+
+
+def test_a_run_without_trials_has_a_page_of_its_own_and_is_followed(
+    watch: Open, tmp_path: Path
+) -> None:
+    path = tmp_path / "runs.db"
+    plain(path, "full", 6)
+    plain(path, "new", 0)
+    with served(create_app([str(path)])) as client:
+        ready(client)
+        page = watch().page
+        page.goto(client.address)
+        settled(page, "overview", "data")
+        page.get_by_label("Run", exact=True).select_option("new (runs.db)")
+        page.wait_for_selector(
+            '#message:text-is("This run has no trials yet; the page follows it.")'
+        )
+        assert page.locator("h1").inner_text() == "new (runs.db)"
+        assert page.title() == "Hyperlens: new (runs.db)"
+        assert page.locator("#content section:visible").count() == 0
+        assert page.locator("#parameter option").all_inner_texts() == ["the most important"]
+        assert page.locator("#objective option").count() == 0
+        plain(path, "new", 5)
+        settled(page, "overview", "data")
+        page.wait_for_selector('#seen:text-is("5 trials")')
+        assert not page.locator("#message").is_visible()
+
+
+def test_only_runs_that_can_be_compared_are_ticked(watch: Open, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    for name, trials in (("one", 6), ("two", 5), ("up", 5), ("new", 0)):
+        plain(path, name, trials, maximize=name == "up")
+    with served(create_app([str(path)])) as client:
+        page = watch().page
+        page.goto(client.address)
+        settled(page, "overview", "beside")
+        ticked = [box.is_checked() for box in page.locator("#compared input").all()]
+        assert ticked == [True, True, False, False]
+        assert "After 5 trials, as many as each has" in page.locator("#beside").inner_text()
+        page.get_by_label("up (runs.db)").check()
+        page.wait_for_selector('#beside .problem:has-text("different directions")')
+        page.get_by_label("up (runs.db)").uncheck()
+        page.wait_for_selector('#beside:has-text("After 5 trials")')
+
+
+def test_budgets_are_short_and_all_can_be_used(watch: Open, tmp_path: Path) -> None:
+    rows = [f"{k % 7 / 7},{(k % 7 / 7 - 0.5) ** 2},{(1, 25 / 9, 9)[k % 3]}" for k in range(45)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,loss,budget", *rows]) + "\n")
+    source = Source(str(tmp_path / "t.csv"), objective="loss", maximize=False)
+    with served(create_app([source])) as client:
+        page = watch().page
+        page.goto(client.address)
+        settled(page, "overview", "data")
+        texts = page.locator("#budget option").all_inner_texts()
+        assert texts == ["largest", "1", "2.778", "9", "all, lower ones too"]
+        page.get_by_label("Budget", exact=True).select_option("all")
+        eventually(
+            page, "document.querySelector('#summary')?.textContent.includes('ower budgets were')"
+        )

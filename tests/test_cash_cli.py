@@ -96,6 +96,9 @@ def test_from_a_table_to_a_model(data: Path, tmp_path: Path) -> None:
     page = (tmp_path / "made" / "card.md").read_text()
     for part in ("## How good it is", "joblib.load", "## Limits", "## Versions", "hyperlens"):
         assert part in page
+    shown = 'rows = pd.read_csv("new.csv")  # the columns below'
+    assert shown in page
+    assert page.index(shown) < page.index("| column | read as | why |")
 
 
 def test_the_same_command_goes_on_and_another_table_does_not(data: Path, tmp_path: Path) -> None:
@@ -109,6 +112,7 @@ def test_the_same_command_goes_on_and_another_table_does_not(data: Path, tmp_pat
     assert run(*words)[0] == 0
     names = optuna.get_all_study_names(f"sqlite:///{tmp_path / 'model' / 'search.db'}")
     assert len(names) == 2
+    assert all(name.startswith("cash label of data.csv ") for name in names)
 
 
 def test_numbers_and_the_report(data: Path, tmp_path: Path) -> None:
@@ -122,8 +126,57 @@ def test_numbers_and_the_report(data: Path, tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text()
     assert "Which model, and why" in page
     assert "What mattered within" in page
+    assert "There are too few trials of" in page
+    assert "nan\N{NO-BREAK SPACE}%" not in page
     assert "Ridge" in page
     assert "r2" in page
+
+
+def test_one_model_alone(data: Path, tmp_path: Path) -> None:
+    """Search, story, card, report and resuming, with a constant in place of the choice."""
+    alone = ("--model", "BernoulliNB", "--folds", "2", "--optimizer", "halving")
+    words = (data, "--target", "label", *alone, "--budget", "9")
+    with interrupting(after=12):  # before anything was measured on all rows
+        code, _, err = run(*words)
+    assert code == 130, err
+    code, out, err = run(*words, "--html", "report.html")
+    assert code == 0, err
+    assert "full evaluations went to BernoulliNB, the only model." in out
+    card = json.loads((tmp_path / "model" / "card.json").read_text())
+    assert card["model"] == card["configuration"]["model"] == "BernoulliNB"
+    assert card["search"]["configurations"] == 27
+    search = hl.read(f"sqlite:///{tmp_path / 'model' / 'search.db'}")
+    assert hl.model_search(search).models == ("BernoulliNB",)
+    assert "What mattered within BernoulliNB" in (tmp_path / "report.html").read_text()
+    model = joblib.load(tmp_path / "model" / "model.joblib")
+    assert set(model.predict(pd.read_csv(data))) == {"yes", "no"}
+
+
+@pytest.mark.parametrize("optimizer", ["hyperband", "halving", "asha", "random", "smbo"])
+@pytest.mark.parametrize("sampling", ["weighted", "volume", "uniform", {"GaussianNB": 3.0}])
+def test_one_model_by_every_method(optimizer: str, sampling: Any) -> None:
+    X, y = table()[["a"]].fillna(0.0), table()["label"]
+    options: dict[str, Any] = {"budget": 9, "folds": 1, "refits": 1, "sampling": sampling}
+    found = hl.CASHClassifier(models=["GaussianNB"], optimizer=optimizer, **options).fit(X, y)
+    assert found.best_configuration_["model"] == "GaussianNB"
+    assert found.search_.weights.tolist() == [1.0]
+    assert len(found.leaderboard_) >= 3
+    assert found.score(X, y) > 0.7
+
+
+def test_a_table_with_semicolons(data: Path, tmp_path: Path) -> None:
+    """From decimal commas to a model that reads them, as its card says how to."""
+    table().to_csv(data, index=False, sep=";", decimal=",")
+    code, _, err = run(data, "--target", "label", *SMALL)
+    assert code == 0, err
+    assert "decimal commas are read as such: 'a'." in err
+    page = (tmp_path / "model" / "card.md").read_text()
+    reading = page.split("rows = ")[1].split("  #")[0]
+    assert reading == 'pd.read_csv("new.csv", sep=";")'
+    model = joblib.load(tmp_path / "model" / "model.joblib")
+    plain = table().drop(columns="label")
+    found = model.predict_proba(pd.read_csv(data, sep=";"))
+    assert found == pytest.approx(model.predict_proba(plain))
 
 
 def interrupting(after: int) -> Any:
@@ -158,6 +211,15 @@ def test_ctrl_c_writes_the_best_so_far_and_loses_nothing(data: Path, tmp_path: P
         assert whole[name] == fresh[name]
 
 
+def test_a_report_before_anything_was_measured_on_all_rows(data: Path, tmp_path: Path) -> None:
+    words = (data, "--target", "label", *FAST, "--optimizer", "halving", "--budget", "9")
+    with interrupting(after=5):
+        code, out, err = run(*words, "--html", "report.html")
+    assert code == 130, err
+    assert "No evaluation on all rows succeeded; the best was measured on 11% of them." in out
+    assert "Which model, and why" in (tmp_path / "report.html").read_text()
+
+
 def test_ctrl_c_before_anything_is_measured(data: Path) -> None:
     with interrupting(after=0):
         code, _, err = run(data, "--target", "label", *FAST, "--budget", "9")
@@ -188,6 +250,8 @@ def test_a_signal_is_like_ctrl_c(data: Path, tmp_path: Path) -> None:
         (("--target", "constant"), "has one class '3'"),
         (("--target", "empty"), "is empty in all rows"),
         (("--target", "label", "--task", "regression"), "holds texts"),
+        (("--target", "label", "--drop", "label"), "leave it out of drop"),
+        (("--target", "label", "--drop", "a", "--keep", "a"), "both kept and dropped"),
         (("--target", "label", "--time", "soon"), "'soon' is no duration for --time"),
         (("--target", "label", "--time", "0s"), "'0s' is no duration"),
         (("--target", "label", "--metric", "beauty"), "There is no metric 'beauty'"),

@@ -70,7 +70,7 @@ def test_what_each_column_is() -> None:
     assert "Column 'row' numbers the rows and is left out." in told
     assert "Column 'constant' is the same in all rows and is left out." in told
     assert "Column 'note' is a text of its own in 60 rows and is left out." in told
-    assert "Column 'dirty' (number) has 1 cells that are no numbers." in told
+    assert "Column 'dirty' (number) has 1 cell that is no number, such as 'unknown'." in told
 
 
 def test_dates_by_hand() -> None:
@@ -146,6 +146,54 @@ def test_the_task_can_be_given() -> None:
         prepare(raw(), "label", "regression")
 
 
+def mostly_numbers(wrong: int, n: int = 200) -> pd.DataFrame:
+    """A target of numbers, of which some cells say "unknown"."""
+    rng = np.random.default_rng(0)
+    y = [str(v) for v in rng.standard_normal(n)]
+    y[3 : 3 + wrong] = ["unknown"] * wrong
+    return pd.DataFrame({"a": rng.standard_normal(n), "label": y})
+
+
+@pytest.mark.parametrize("task", [None, "regression"])
+def test_a_target_of_numbers_may_have_a_few_texts(task: Any) -> None:
+    frame = mostly_numbers(7)
+    table = prepare(frame, "label", task)
+    assert table.task == "regression"
+    rows = [k for k in range(200) if not 3 <= k < 10]
+    assert table.y.tolist() == [float(frame["label"][k]) for k in rows]
+    assert table.X["a"].tolist() == frame["a"][rows].tolist()
+    said = "7 of 200 rows have a 'label' that is no number, such as 'unknown', and are left out."
+    assert said in " ".join(table.sentences)
+
+
+def test_a_target_with_many_texts_names_one() -> None:
+    """A real culprit, and no way that leads back."""
+    frame = mostly_numbers(20)
+    culprit = "holds texts such as 'unknown' in 20 of 200 rows"
+    with pytest.raises(TableError, match=culprit) as refused:
+        prepare(frame, "label", "regression")
+    assert "--task" not in str(refused.value)
+    for task in (None, "classification"):
+        with pytest.raises(TableError, match=f"181 classes in 200 rows.*{culprit}") as refused:
+            prepare(frame, "label", task)
+        assert "--task" not in str(refused.value)
+    with pytest.raises(TableError, match=r"194 classes in 200 rows.*or --task regression"):
+        prepare(mostly_numbers(7), "label", "classification")
+    prices = frame.assign(label=[f"${k},{k:03}" for k in range(200)])
+    with pytest.raises(TableError, match=r"looks like numbers with signs, such as '\$0,000'"):
+        prepare(prices, "label")
+
+
+def test_few_numbers_and_a_text_are_classes_of_numbers() -> None:
+    frame = raw().assign(label=[*"01" * 29, "unknown", "unknown"])
+    table = prepare(frame, "label")
+    assert set(table.y) == {0, 1}
+    assert len(table.y) == len(table.X) == 58
+    assert "--task classification takes every value as a class." in " ".join(table.sentences)
+    asked = prepare(frame, "label", "classification")
+    assert set(asked.y) == {"0", "1", "unknown"}
+
+
 def test_rows_without_a_target_are_left_out() -> None:
     frame = raw().assign(label=np.arange(N) / 7.0)
     frame.loc[:4, "label"] = np.nan
@@ -193,6 +241,66 @@ def test_files(tmp_path: Path) -> None:
         assert list(found.columns) == ["age", "city", "label"]
         assert found["age"].tolist() == frame["age"].tolist()
         assert found["city"].isna().tolist() == frame["city"].isna().tolist()
+
+
+def test_decimal_commas_between_semicolons(tmp_path: Path) -> None:
+    """Also by the model, whoever reads the new table, and also in the target."""
+    rng = np.random.default_rng(0)
+    a, y = rng.standard_normal((2, N)).round(4)
+    mixed = [f"{v:.3f}" if k % 2 else f"{v:.3f}".replace(".", ",") for k, v in enumerate(a)]
+    frame = pd.DataFrame(
+        {"a": a, "mixed": mixed, "city": ["Rom, Lazio", "Bern"] * (N // 2), "y": y}
+    )
+    path = tmp_path / "german.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    table = prepare(read_table(path), "y")
+    assert table.task == "regression"
+    assert table.y == pytest.approx(y)
+    assert table.X["a"].to_numpy() == pytest.approx(a)
+    assert table.X["mixed"].to_numpy() == pytest.approx(a, abs=6e-4)
+    assert table.X["city"].tolist() == frame["city"].tolist()
+    assert "decimal commas are read as such: 'a', 'mixed'." in " ".join(table.sentences)
+    assert table.separator == ";"
+    for options in ({}, {"decimal": ","}):
+        again = table.columns.transform(pd.read_csv(path, sep=";", **options))
+        pd.testing.assert_frame_equal(again, table.X, check_dtype=False)
+    frame.to_csv(path, index=False, sep="\t", decimal=",")
+    with pytest.raises(TableError, match=r"No column is left.*'a' looks like numbers with signs"):
+        prepare(read_table(path), "city")
+
+
+@pytest.mark.parametrize("form", ["${:,}", "{} %", "{:,}", "{:_}", "CHF {}.50", "€{},-"])
+def test_what_looks_like_numbers_is_said_to(form: str) -> None:
+    cells = [form.format(k).replace("_", "\u202f") for k in range(1000, 1000 + N)]
+    frame = raw().assign(price=cells)
+    (told,) = [s for s in prepare(frame, "label").sentences if "looks like" in s]
+    assert told.startswith(f"Column 'price' looks like numbers with signs, such as '{cells[0]}'")
+    frame["price"] = [f"{c} a piece" if k % 10 else c for k, c in enumerate(cells)]
+    assert "looks like" not in " ".join(prepare(frame, "label").sentences)
+
+
+def test_names_that_come_twice(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    rows = "".join(f"{k},{k % 7},{k % 3},{k % 2}\n" for k in range(20))
+    path.write_text(f"a,b,a,label\n{rows}")
+    table = prepare(read_table(path), "label")
+    said = "The column name 'a' comes more than once; the later one is called 'a.1' here."
+    assert said in table.sentences
+    path.write_text(f"a,b,a.1,label\n{rows}")
+    assert "more than once" not in " ".join(prepare(read_table(path), "label").sentences)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"keep": ["age"], "drop": ["age"]}, "'age' cannot be both kept and dropped"),
+        ({"drop": ["label"]}, "'label' is the target.*leave it out of drop"),
+        ({"keep": ["label"]}, "'label' is the target.*leave it out of keep"),
+    ],
+)
+def test_wishes_that_contradict(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(TableError, match=said):
+        prepare(raw(), "label", **options)
 
 
 @pytest.mark.parametrize(

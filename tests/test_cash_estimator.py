@@ -196,6 +196,11 @@ def test_what_cannot_be_learnt_is_refused(y: list[Any], said: str) -> None:
     assert isinstance(caught.value, hl.HyperlensError)
 
 
+def test_one_class_is_shown_as_a_plain_value() -> None:
+    with pytest.raises(ValueError, match=r"one class, 0\.0, so"):
+        hl.CASHClassifier(**SMALL).fit(frame()[0], np.zeros(80))
+
+
 def test_texts_are_no_numbers() -> None:
     X, y = frame()
     with pytest.raises(ValueError, match="CASHClassifier for classes"):

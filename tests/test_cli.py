@@ -204,6 +204,14 @@ def test_version_and_no_arguments() -> None:
     assert "explain" in bare.out
 
 
+def test_explain_says_why_runs_are_not_compared(log: Path, tmp_path: Path) -> None:
+    up = journal(tmp_path / "up.log", trials_of(12), direction="maximize")
+    said = run("explain", log, "--beside", up, "--interval", "0")
+    assert said.code == 0
+    assert said.err.startswith("No comparison of runs: These runs have different directions")
+    good("explain", log, "--beside", log, "--interval", "0")
+
+
 def test_explain_prints_a_short_summary_and_writes_both_files(log: Path, tmp_path: Path) -> None:
     page, file = tmp_path / "report.html", tmp_path / "out.json"
     said = good("explain", log, "--html", page, "--json", file)

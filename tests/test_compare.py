@@ -176,7 +176,7 @@ def test_rounding_does_not_break_ties() -> None:
 def test_the_shift_is_the_median_of_all_pairwise_means(numbers: list[int]) -> None:
     d = np.array(numbers, dtype=float)
     means = np.sort([(d[i] + d[j]) / 2 for i in range(len(d)) for j in range(i, len(d))])
-    middle, low, high = shift(d, 0.95)
+    middle, low, high = shift(d, sizes(d), 0.95)
     assert middle == pytest.approx(np.median(means))
     # the interval holds exactly the shifts that the test without ties does not reject
     k = next(k for k in range(len(means)) if _chance(len(d), k) > 0.025)
@@ -193,13 +193,49 @@ def _chance(n: int, most: int) -> float:
 def test_pairwise_means_by_bisection(monkeypatch: pytest.MonkeyPatch) -> None:
     d = np.sort(np.random.default_rng(2).normal(size=101))
     places = [1, 40, 2000, 101 * 51]
-    whole = ordered_means(d, places)
+    tolerance = np.linspace(1e-13, 2e-13, len(d))
+    whole, slack = ordered_means(d, tolerance, places)
     monkeypatch.setattr("hyperlens.comparison.wilcoxon.ALL_PAIRS", 10)
-    assert ordered_means(d, places) == pytest.approx(whole, rel=1e-12)
+    means, found = ordered_means(d, tolerance, places)
+    assert means == pytest.approx(whole, rel=1e-12)
+    assert found.tolist() == slack.tolist()
+
+
+# the median of the pairwise means of their differences is 0, but for rounding
+ALIKE = pd.DataFrame({"a": [0.4, 0.5, 0.5, 0.7], "b": [0.5, 0.9, 0.2, 0.5]})
+
+
+@pytest.mark.parametrize("most", [2000, 2])
+def test_a_difference_that_rounding_made_is_zero(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("hyperlens.comparison.wilcoxon.ALL_PAIRS", most)
+    d = (ALIKE["a"] - ALIKE["b"]).to_numpy()
+    exact, _, _ = shift(d, np.zeros(4), 0.95)
+    assert 0.0 < abs(exact) < 1e-15
+    middle, _, _ = shift(d, ALIKE.max(axis=1).to_numpy(), 0.95)
+    assert middle == 0.0
+    assert not np.signbit(middle)
+
+
+def test_no_difference_is_shown_as_zero() -> None:
+    (pair,) = hl.compare(ALIKE).pairs
+    assert f"{pair.difference:.4g}" == "0"
+    a, b = [0.1 + 0.2, 2.0, 3.0, 4.0, 5.0, 6.0], [0.3, 1.0, 1.0, 1.0, 1.0, 1.0]
+    (pair,) = hl.compare({"a": a, "b": b}).pairs  # six data sets: the interval ends at the extremes
+    assert (pair.first, pair.low, pair.high) == ("b", -5.0, 0.0)
+
+
+def test_rounding_is_judged_by_the_size_of_the_values_themselves() -> None:
+    """One data set of large numbers does not swallow the small differences on the others."""
+    small = np.full(9, 1e-12)
+    table = pd.DataFrame({"a": [*small, 1e6], "b": [*2 * small, 1e6 + 1]})
+    (pair,) = hl.compare(table).pairs
+    assert pair.difference == pytest.approx(-1e-12, rel=1e-9, abs=0)
 
 
 def test_so_few_data_sets_bound_nothing() -> None:
-    middle, low, high = shift(np.array([1.0, 2.0, 3.0]), 0.95)
+    middle, low, high = shift(np.array([1.0, 2.0, 3.0]), np.ones(3), 0.95)
     assert middle == 2.0
     assert np.isnan([low, high]).all()
 
@@ -300,6 +336,34 @@ def test_missing_cells_are_left_out_and_said() -> None:
     assert rows[frozenset(("C4.5+m", "C4.5+cf"))] == 14
     assert rows[frozenset(("C4.5+m", "C4.5"))] == 13
     assert "'wine'" in record.notes[0]
+    assert record.sentences[0].startswith("Over the 13 of 14 data sets that have a result of every")
+    assert (
+        "over the data sets that have both results (13 to 14), its p-values" in record.sentences[2]
+    )
+    assert "both results (13 to 14), adjusted" in record.to_latex()
+    told = [s for s in record.sentences if s.startswith("C4.5+m is better than C4.5+cf (")]
+    assert all("; over 14 data sets, " in s for s in told)
+    whole = hl.compare(DEMSAR, higher_is_better=True)
+    assert whole.sentences[0].startswith("Over 14 data sets the average")
+    assert not any("both results" in s for s in whole.sentences)
+    assert "both results" not in whole.to_latex()
+
+
+def test_a_shown_difference_says_on_how_many_data_sets_it_rests() -> None:
+    numbers = np.arange(12.0)
+    table = pd.DataFrame({"a": numbers, "b": numbers + 1.5, "c": numbers + 4.0 + numbers / 9})
+    table.loc[0, "c"] = np.nan
+    said = hl.compare(table).sentences
+    assert sum("; over 12 data sets, 12 wins" in s for s in said) == 1  # a and b
+    assert sum("; 11 wins" in s for s in said) == 2
+
+
+def test_ties_are_told_in_the_sentences() -> None:
+    tied = "ranks zero differences and then leaves them out (Pratt)"
+    assert any(tied in s for s in hl.compare(DEMSAR, higher_is_better=True).sentences)
+    assert any(tied in s for s in hl.compare(DEMSAR[["C4.5", "C4.5+m"]]).sentences)
+    untied = pd.DataFrame({"a": [1.0, 2, 3], "b": [2.0, 4, 6], "c": [3.0, 1, 9]})
+    assert not any("Pratt" in s for s in hl.compare(untied).sentences)
 
 
 def test_without_an_omnibus_difference_nothing_is_called_different() -> None:
@@ -355,7 +419,10 @@ def test_a_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:
     ("table", "words"),
     [
         (pd.DataFrame({"a": [1.0, 2.0]}), "at least two methods"),
-        (pd.DataFrame({"a": [1.0], "b": [2.0]}), "Only 1 of 1 data sets"),
+        (
+            pd.DataFrame({"a": [1.0], "b": [2.0]}),
+            "one data set only; a comparison needs at least two",
+        ),
         (pd.DataFrame({"a": [1.0, None], "b": [None, 2.0]}), "Only 0 of 2 data sets"),
         (pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}), "'b' has no results"),
         (pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]}), "same result on every data set"),
@@ -365,6 +432,12 @@ def test_a_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "more than one column named 'a'"),
         (pd.DataFrame({"dataset": ["x", "x"], "a": [1, 2], "b": [2, 1]}), "more than one row"),
         (pd.DataFrame({"a": [], "b": []}), "no rows"),
+        (pd.DataFrame(index=[0, 1]), "no columns"),
+        ({"a": [1, 2], "b": [1]}, "do not make a table"),
+        ({"a": 1, "b": 2}, "do not make a table"),
+        ([[1, 2], [3, 4]], "a dict of columns, not a list"),
+        ("results.csv", "read a file with pandas.read_csv"),
+        (pd.Series([1.0, 2.0]), "not a Series"),
         (
             pd.DataFrame({"dataset": ["x", "x"], "method": ["m", "m"], "value": [1, 2]}),
             "more than one result of method 'm' on data set 'x'",
@@ -372,11 +445,65 @@ def test_a_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:
         (pd.DataFrame({"method": ["m", "n"], "p": [1, 2], "q": [1, 2]}), "not clear which column"),
     ],
 )
-def test_bad_tables_are_refused_in_one_sentence(table: pd.DataFrame, words: str) -> None:
+def test_bad_tables_are_refused_in_one_sentence(table: Any, words: str) -> None:
     with pytest.raises(HyperlensError, match=re.escape(words)) as problem:
         hl.compare(table)
     assert str(problem.value).endswith(".")
     assert "\n" not in str(problem.value)
+
+
+METHODS = {
+    "grid": [0.31, 0.22, 0.45, 0.13, 0.28, 0.37, 0.19, 0.52],
+    "random": [0.28, 0.21, 0.41, 0.14, 0.25, 0.33, 0.17, 0.47],
+    "bayes": [0.25, 0.18, 0.38, 0.11, 0.23, 0.30, 0.15, 0.45],
+}
+
+
+def test_a_dict_of_columns_is_a_table() -> None:
+    assert hl.compare(METHODS).to_json() == hl.compare(pd.DataFrame(METHODS)).to_json()
+
+
+def test_a_text_among_the_results_of_the_first_method_is_refused(tmp_path: Path) -> None:
+    table = pd.DataFrame(METHODS).astype(object)
+    table.loc[3, "grid"] = "crashed"
+    table.to_csv(tmp_path / "r.csv", index=False)
+    for frame in (table, read(tmp_path / "r.csv")):
+        with pytest.raises(SourceError) as problem:
+            hl.compare(frame)
+        assert str(problem.value) == (
+            "The result of method 'grid' on data set '4' is 'crashed', which is not a number; "
+            "correct the cell, or leave it empty if there is no result."
+        )
+    names = ["31", "44", "iris", "wine", "glass", "zoo", "car", "adult"]  # two look like numbers
+    assert list(hl.compare({"where": names, **METHODS}).ranks) == ["bayes", "random", "grid"]
+
+
+def test_names_in_another_than_the_first_column() -> None:
+    table = {**METHODS, "name": [f"d{k}" for k in range(8)]}
+    with pytest.raises(SourceError, match=r"is 'd0', .*--dataset 'name' \(dataset='name' in Pyth"):
+        hl.compare(table)
+    assert hl.compare(table, dataset="name").to_json() == hl.compare(METHODS).to_json()
+    with pytest.raises(SourceError, match="leave the column out if it holds no results"):
+        hl.compare({**table, "dataset": list("abcdefgh")})
+
+
+@pytest.mark.parametrize(
+    "name", ["seed", "ID", "index", "fold", "run", "repetition", "task_id", ""]
+)
+def test_a_first_column_of_whole_numbers_called_like_an_index_holds_names(name: str) -> None:
+    record = hl.compare({name: [3, 0, 1, 2, 7, 6, 5, 4], **METHODS})
+    plain = hl.compare(METHODS)
+    assert record.ranks == plain.ranks
+    assert len(record.notes) == len(plain.notes) + 1
+    assert "names the data sets; " in record.notes[0]
+    assert "name it if it is a method" in record.notes[0]
+
+
+def test_whole_numbers_alone_are_results() -> None:
+    whole = [3, 0, 1, 2, 7, 6, 5, 4]
+    assert "steps" in hl.compare({"steps": whole, **METHODS}).ranks
+    assert "seed" in hl.compare({"seed": [0, 0, *whole[2:]], **METHODS}).ranks  # not distinct
+    assert "seed" in hl.compare({"seed": [0.5, *whole[1:]], **METHODS}).ranks
 
 
 def test_bad_arguments_are_refused() -> None:
@@ -459,6 +586,51 @@ def test_the_command_never_writes_over_its_source(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["compare", str(path), "--html", str(path)])
     assert isinstance(result.exception, SourceError)
     assert path.read_bytes() == before
+
+
+STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".html": b"<!doctype html>"}
+
+
+@pytest.mark.parametrize("ending", [*STARTS, ".PNG"])
+def test_the_ending_says_what_the_diagram_is(tmp_path: Path, ending: str) -> None:
+    path, plot = tmp_path / "results.csv", tmp_path / f"diagram{ending}"
+    DEMSAR.to_csv(path)
+    asked = ["compare", str(path), "--higher-is-better", "--plot", str(plot)]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0
+    assert f"Rank diagram: {plot}" in result.stderr.replace("\n", "")
+    written = plot.read_bytes()
+    assert written.startswith(STARTS[ending.lower()])
+    CliRunner().invoke(app, asked)
+    assert plot.read_bytes() == written  # no date, no random names
+
+
+def test_a_file_for_the_diagram_is_checked_before_the_table(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    absent = str(tmp_path / "absent.csv")
+    for name in ("diagram.gif", "diagram", "png"):
+        result = run(app, ["compare", absent, "--plot", str(tmp_path / name)])
+        assert isinstance(result.exception, SourceError)
+        assert "ends in .png, .svg, .pdf or .html." in str(result.exception)
+    result = run(app, ["compare", absent, "--plot", str(tmp_path / "no" / "folder.png")])
+    assert "cannot be written" in str(result.exception)
+    source = tmp_path / "results.png"
+    DEMSAR.to_csv(source)
+    before = source.read_bytes()
+    result = run(app, ["compare", str(source), "--plot", str(source)])
+    assert isinstance(result.exception, SourceError)
+    assert source.read_bytes() == before
+
+
+def test_the_still_diagram_names_every_method() -> None:
+    table = DEMSAR.rename(columns={"C4.5": "<b>$x$</b>"})
+    record = hl.compare(table, higher_is_better=True)
+    (axes,) = record.plot(backend="matplotlib").axes
+    shown = [text.get_text().replace("\\$", "$") for text in axes.texts]
+    for name, rank in record.ranks.items():
+        assert f"{name}  {rank:.2f}" in shown
+    assert any("cannot be told apart" in text for text in shown)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "3", "4"]
 
 
 @pytest.mark.parametrize(

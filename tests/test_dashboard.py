@@ -16,7 +16,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import fake_worker
+import numpy as np
 import optuna
+import pandas as pd
 import pytest
 from live_page import PATIENCE, Client, ready, served, until
 from optuna.storages import JournalStorage
@@ -29,6 +31,7 @@ from hyperlens.dashboard.jobs import DIED
 from hyperlens.dashboard.questions import LONG, QUICK
 from hyperlens.dashboard.reading import Reader, digest
 from hyperlens.dashboard.sources import Run, Source
+from hyperlens.explain.fidelity import all_budgets
 from hyperlens.importers.studies import studies
 from hyperlens.reports.effect_cards import regions_card
 from hyperlens.reports.fragments import card_html
@@ -208,6 +211,62 @@ def test_studies_of_a_storage_are_listed(tmp_path: Path) -> None:
     assert studies(str(tmp_path / "t.csv")) == ()
     reader = Reader((Source(str(tmp_path / "a.db")), Source(str(tmp_path / "t.csv"))))
     assert [r.title for r in reader.runs()] == ["one (a.db)", "two <b> (a.db)", "t.csv"]
+
+
+def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    places = [tmp_path / "a" / "run_1", tmp_path / "b" / "run_1", tmp_path / "c" / "other"]
+    for place in places:
+        place.mkdir(parents=True)
+    reader = Reader(tuple(Source(str(place)) for place in places))
+    assert [r.title for r in reader.runs()] == ["a/run_1", "b/run_1", "other"]
+
+
+def listed(client: Client) -> list[tuple[int, str]]:
+    return [(run["id"], run["title"]) for run in client.get("/api/runs").json()["runs"]]
+
+
+def test_a_run_keeps_its_number_and_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperlens.dashboard.desk.LIST_EVERY", 0.0)
+    path = tmp_path / "a.db"
+    optuna.storages.RDBStorage(f"sqlite:///{path}")  # without a study
+    with served(create_app([str(path), str(path)])) as client:
+        until(lambda: listed(client) == [(0, "a.db")])
+        study(path, "one", trials=2)
+        assert until(lambda: (seen := ready(client))["trials"] == 2 and seen)
+        assert listed(client) == [(0, "a.db")]
+        study(path, "two", trials=3)
+        until(lambda: len(listed(client)) > 1)
+        assert listed(client) == [(0, "one (a.db)"), (1, "two (a.db)")]
+        assert [ready(client, k)["trials"] for k in (0, 1)] == [2, 3]
+
+
+def test_a_run_without_trials_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    study(path, "new", trials=0)
+    with served(create_app([str(path)])) as client:
+        seen = ready(client)
+        assert (seen["title"], seen["trials"], seen["problem"]) == ("a.db", 0, None)
+        assert seen["parameters"] == seen["objectives"] == seen["explained"] == []
+        study(path, "new", trials=2)
+        until(lambda: ready(client)["trials"] == 2)
+        assert ready(client)["objectives"] == [["value", False]]
+
+
+def test_all_budgets_are_used_as_by_the_command(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(60)
+    frame = pd.DataFrame({"x": x, "loss": x**2, "budget": np.tile([1.0, 25 / 9, 9.0], 20)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    source = Source(str(tmp_path / "t.csv"), objective="loss", maximize=False)
+    history = hl.read(tmp_path / "t.csv", objective="loss", maximize=False)
+    with served(create_app([source])) as client:
+        assert ready(client)["budgets"] == [1.0, 25 / 9, 9.0]
+        answer = answered(client, "overview", budget="all")
+        expected = trace_card(hl.overview(all_budgets(history)))
+        assert card_html(expected, live=True) in answer["html"]
+        assert "All 60 trials as they were read" in answered(client, "data", budget="all")["html"]
 
 
 @pytest.fixture(scope="module")

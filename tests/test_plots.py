@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from views import region, searched, together, tree, wide_tree
 
 from hyperlens.explain.effects import Effect
@@ -222,6 +225,22 @@ def test_map_puts_each_cell_where_it_belongs() -> None:
     assert (star.x[0], star.y[0]) == (0.1, "2")
 
 
+def test_cells_of_whole_numbers_are_whole() -> None:
+    numbers = {"log": (False, False), "observed": ((1, 3), ("2", "1")), "incumbent": (3, "1")}
+    figure = draw(pair(values=((1, 2, 3), ("1", "2")), **numbers))
+    assert figure.layout.xaxis.range == (0.5, 3.5)
+    log = draw(pair(values=((1, 10, 100), ("1", "2")), **numbers | {"log": (True, False)}))
+    assert log.layout.xaxis.range == (-0.5, 2.5)
+    assert named(figure, "best trial").cliponaxis is False
+
+
+@pytest.mark.parametrize("incumbent", [None, (0.1, "not there"), (float("nan"), "2")])
+def test_a_map_has_a_star_only_where_the_best_trial_has_both_values(incumbent: Any) -> None:
+    figure = draw(pair(incumbent=incumbent))
+    assert [t.name for t in figure.data] == ["mean", "trials"]
+    assert figure.layout.showlegend is True  # the dots are named even without it
+
+
 @pytest.mark.parametrize("maximize", [True, False])
 def test_bright_is_better_on_a_map(maximize: bool) -> None:
     assert named(draw(pair(maximize=maximize)), "mean").reversescale is not maximize
@@ -231,10 +250,10 @@ def test_bright_is_better_on_a_map(maximize: bool) -> None:
     ("support", "seen", "shaded"),
     [
         ([1, 1, 1], (1.5, 9.0, 80.0), []),
-        ([1, 0, 1], (1.5, 80.0), [(1.5, 80.0)]),
-        ([0, 0, 1], (50.0, None), [(1.0, 50.0)]),  # to the end of the range, as one stretch
-        ([1, 0, 0], (2.0,), [(2.0, 100.0)]),
-        ([0, 1, 0], (5.0, 20.0), [(20.0, 100.0), (1.0, 5.0)]),
+        ([1, 0, 1], (1.0, 100.0), [(10**0.5, 10**1.5)]),  # half a step of the grid from trials
+        ([0, 0, 1], (50.0, None), [(1.0, 50**0.75)]),  # to the end of the range, as one stretch
+        ([1, 0, 0], (1.0,), [(10**0.5, 100.0)]),
+        ([0, 1, 0], (5.0, 20.0), [(1.0, 5**0.75), (20 * 5**0.25, 100.0)]),  # a quarter, if less
         ([0, 0, 0], (), [(1.0, 100.0)]),
     ],
 )
@@ -243,9 +262,32 @@ def test_what_no_trial_supports_is_shaded(
 ) -> None:
     record = one((1.0, 10.0, 100.0), seen, None, log=(True,), support=np.array(support, float))
     shapes = [s for s in draw(record).layout.shapes if s.type == "rect"]
-    assert {(s.x0, s.x1) for s in shapes} == set(shaded)
+    np.testing.assert_allclose(sorted((s.x0, s.x1) for s in shapes), shaded)
     assert [s.showlegend for s in shapes] == [True, False][: len(shaded)]
     assert all(s.name == "no trial here" and s.layer == "below" for s in shapes)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(2, 30), st.booleans())
+def test_no_trial_lies_on_shade(places: list[float], points: int, log: bool) -> None:
+    places = [*places, places[0]]
+    grid = np.linspace(0, 1, points)
+    nearest = np.argmin(abs(np.subtract.outer(places, grid)), axis=1)
+    numbers, seen = ((10.0 ** (3 * np.array(v)) if log else np.array(v)) for v in (grid, places))
+    record = one(
+        tuple(numbers.tolist()), tuple(seen.tolist()), None, log=(log,),
+        mean=grid, low=grid, high=grid, support=np.bincount(nearest, minlength=points).astype(float),
+    )  # fmt: skip
+    shapes = [s for s in draw(record).layout.shapes if s.type == "rect"]
+    assert not any(s.x0 < v < s.x1 for s in shapes for v in seen.tolist())
+    ordered = sorted((s.x0, s.x1) for s in shapes)
+    assert all(a < b for a, b in ordered)
+    assert all(high < low for (_, high), (low, _) in pairwise(ordered))  # two never look like one
+
+
+def test_whole_numbers_without_a_trial_are_shaded_alone() -> None:
+    record = one((4, 5, 6), (4, 6), None, support=np.array([1.0, 0.0, 1.0]))
+    (shape,) = draw(record).layout.shapes
+    assert (shape.x0, shape.x1) == (4.5, 5.5)
 
 
 def test_single_configurations_wait_in_the_legend() -> None:

@@ -187,14 +187,28 @@ def test_a_wrong_number_of_columns_is_refused() -> None:
         Encoder().fit(np.zeros((3, 2))).transform(np.zeros((3, 1)))
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_a_pool_of_one_model(task: Any) -> None:
+    """As that model has within the whole pool, with a constant in place of the root."""
+    whole = pool_space(task)
+    for model, names in own_hyperparameters(whole).items():
+        alone = pool_space(task, [model, model])
+        assert alone.constants == {"model": model}
+        assert sorted(alone.names) == sorted(names)
+        assert all(alone[name] == whole[name] for name in names)
+        values = alone.decode(alone.sample(20, 0))
+        vectors = whole.encode([{"model": model, **v} for v in values])
+        assert not len(whole.misfits(vectors))
+
+
 def test_part_of_the_pool() -> None:
     space = pool_space("classification", ["GaussianNB", "BernoulliNB"])
     assert space["model"].choices == ("GaussianNB", "BernoulliNB")
     assert len(space) == 1 + 1 + 3
     with pytest.raises(SpaceError, match="no model 'SVM'"):
         pool("classification", ["SVM", "GaussianNB"])
-    with pytest.raises(SpaceError, match="at least two"):
-        pool("classification", ["GaussianNB"])
+    with pytest.raises(SpaceError, match="No model is named; choose among 'RandomForest"):
+        pool("classification", [])
     with pytest.raises(SpaceError, match="no task 'ranking'"):
         pool_space("ranking")  # type: ignore[arg-type]
     with pytest.raises(SpaceError, match="names the model 'SVM'"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +148,61 @@ def test_a_trial_that_is_not_there(run: str) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert Path(__file__).name not in done.stderr
+
+
+def test_the_terminal_says_what_the_score_is(run: str, history: hl.History) -> None:
+    shown = " ".join(said("why", run, "--trial", "12").split())
+    record = why(history, 12)
+    assert record.proposed_by == "ei"
+    assert f"{record.basis} Contributions add up to the payout." in shown
+    assert record.sentence in shown
+    assert "score = the expected improvement, which this proposal maximised" in shown
+
+
+def test_the_best_trial_can_be_named(run: str, history: hl.History) -> None:
+    printed = json.loads(said("why", run, "--trial", "best", "--format", "json"))
+    assert printed["trial"] == history.incumbent().number
+    assert printed == json.loads(said("why", run, "--format", "json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "because"),
+    [
+        (["--trial", "last"], "no trial 'last'"),
+        (["--trial", "-1"], "no trial '-1'"),
+        (["--baseline", "default", "--background", "local"], "takes the place of a local"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence(words: list[str], because: str, run: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from hyperlens.cli import main; main()", "why", run, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert because in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_run_at_several_budgets_is_not_contradicted(data: Callable[[str], Path]) -> None:
+    source = str(data("hpo_logs/hpbandster/run_1"))
+    shown = " ".join(said("why", source, "--trial", "10").split())
+    assert "fitted to the 10 complete trials before trial 10, all at budget 9, the largest" in shown
+    assert "are analysed" not in shown
+    assert "are analysed" not in said("path", source)
+
+
+def test_a_path_in_a_terminal_says_tau_and_what_its_trials_are(
+    history: hl.History, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.show(path(history))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("8 proposals for ")
+    assert "(mean - 1 x uncertainty)" in shown
+    drawn = hl.minimize(cost, space(), trials=16, optimizer="random")
+    terminal.show(path(drawn))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("8 trials for ")
+    assert "drawn at random" in shown
+    assert "proposals" not in shown

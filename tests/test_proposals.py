@@ -196,6 +196,9 @@ def test_questions_that_have_no_answer() -> None:
         ({"level": 1.0}, "not a level"),
         ({"acquisition": "luck"}, "no acquisition 'luck'"),
         ({"acquisition": lambda mean, std: 1.0}, "one number for each"),
+        ({"baseline": "default", "background": "local"}, "takes the place of a local"),
+        ({"trial": "last"}, "no trial 'last'; give a trial's number, or 'best'"),
+        ({"trial": 11.5}, "no trial '11.5'"),
         ({"surrogate": "magic"}, "no surrogate 'magic'"),
         ({"baseline": "worst"}, "no configuration 'worst'"),
         ({"baseline": {"lr": 0.1}}, "contradicts the space's conditions"),
@@ -342,7 +345,11 @@ def test_a_given_surrogate_is_explained() -> None:
 
 def test_the_best_trial_is_explained_unless_one_is_named() -> None:
     history = run(FLAT, 14)
-    assert hl.why(history).trial == history.incumbent().number
+    best = history.incumbent().number
+    assert hl.why(history).trial == best
+    assert hl.why(history, "best").to_json() == hl.why(history, "incumbent").to_json()
+    assert hl.why(history, "best").trial == best
+    assert hl.path(history, trials=["best"]).trial.tolist() == [best]
 
 
 # Words
@@ -422,7 +429,7 @@ def test_a_path_is_every_proposal() -> None:
     assert len(path.design) == 6
     assert path.design_vectors.shape == (6, 3)
     for k, trial in enumerate(path.trial):
-        why = hl.why(history, int(trial))
+        why = hl.why(history, int(trial), 1.0)  # the search changed its own tau: 1 for all
         order = [why.parameters.index(name) for name in path.parameters]
         np.testing.assert_array_equal(path.bound[k], why.bound[order])
         np.testing.assert_array_equal(path.uncertainty_low[k], why.uncertainty_low[order])

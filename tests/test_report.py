@@ -78,6 +78,14 @@ def test_summary_says_how_the_run_went() -> None:
     assert [f.value for f in summary.facts] == ["0.4", "4", "lr", "caution"]
 
 
+def test_a_surrogate_that_fails_names_nothing_in_the_headline() -> None:
+    made = analysis()
+    assert isinstance(made.importance, hl.Importance)
+    failing = replace(made.importance, quality=replace(LOW, verdict="do not trust"))
+    facts = card(cards(replace(made, importance=failing)), "summary").facts
+    assert [f.value for f in facts] == ["0.4", "4", "not known", "caution"]
+
+
 def test_trace_says_what_came_after_the_best() -> None:
     (lead,) = card(cards(analysis()), "trace").lead
     assert "from 1 in the first trial to 0.4 in trial 2" in lead

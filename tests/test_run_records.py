@@ -227,8 +227,44 @@ def test_runs_are_compared_after_as_many_trials() -> None:
 def test_runs_with_other_goals_are_not_compared() -> None:
     with pytest.raises(hl.AnalysisError, match="at least two"):
         hl.beside({"a": run(trial(0, 1.0))})
-    with pytest.raises(hl.AnalysisError, match="one and the same goal"):
+    with pytest.raises(hl.AnalysisError, match="different directions"):
         hl.beside({"a": run(trial(0, 1.0)), "b": run(trial(0, 1.0), maximize=True)})
+
+
+def called(name: str, *costs: float, maximize: bool = False) -> hl.History:
+    objective = hl.Objective(name, maximize)
+    return hl.History(SPACE, (objective,), tuple(trial(k, c) for k, c in enumerate(costs)))
+
+
+def several(*names: str) -> hl.History:
+    objectives = tuple(hl.Objective(name) for name in names)
+    return hl.History(SPACE, objectives, (trial(0, 1.0, costs=(5.0,) * len(names)),))
+
+
+def test_runs_are_compared_whatever_each_calls_its_only_objective() -> None:
+    runs = {"one": called("loss", 3.0, 1.0), "two": called("alpha", 2.0)}
+    for asked in (None, "loss", "alpha"):
+        record = hl.beside(runs, asked)
+        assert record.objectives == ("loss", "alpha")
+        assert record.objective == "objective"
+        assert record.at_common.tolist() == [3.0, 2.0]
+        assert "'loss' in one, 'alpha' in two" in record.notes[0]
+    same = hl.beside({"one": runs["one"], "more": several("time", "loss")}, "loss")
+    assert (same.objective, same.objectives, same.notes) == ("loss", ("loss", "loss"), ())
+    assert hl.beside({"more": several("loss", "time"), "two": runs["two"]}).objectives[0] == "loss"
+
+
+def test_an_unclear_comparison_is_refused_with_its_remedy() -> None:
+    one, more = called("alpha", 1.0), several("loss", "time")
+    with pytest.raises(hl.AnalysisError, match="'loss', 'time'; choose one of these"):
+        hl.beside({"a": one, "b": more})
+    assert hl.beside({"a": one, "b": more}, "time").objectives == ("alpha", "time")
+    with pytest.raises(hl.AnalysisError, match="There is no objective 'size'"):
+        hl.beside({"a": one, "b": more}, "size")
+    with pytest.raises(hl.AnalysisError, match="'acc' maximised and 'alpha' minimised; leave out"):
+        hl.beside({"a": one, "b": called("acc", 1.0, maximize=True)})
+    with pytest.raises(hl.AnalysisError, match="Run 'b' cannot be compared: None of the 1 trials"):
+        hl.beside({"a": one, "b": called("alpha", math.nan)})
 
 
 # Figures
@@ -279,3 +315,14 @@ def test_a_long_run_is_drawn_in_part() -> None:
     assert star.x[0] in each.x
     assert "are drawn" in figure.layout.xaxis.title.text
     assert list(best.y) == [trace[k] for k in best.x]
+
+
+def test_trials_at_smaller_budgets_are_listed_but_not_analysed() -> None:
+    space = hl.Space.of([hl.Parameter("x", "float", 0, 1)])
+    rows = tuple(
+        hl.Trial(k, {"x": k / 10}, (float(k),), budget=1.0 + 8 * (k > 5)) for k in range(10)
+    )
+    history = hl.History(space, (hl.Objective("loss", False),), rows)
+    found = hl.trials(history)
+    assert found.number[found.analysed].tolist() == [6, 7, 8, 9]
+    assert len(found.state) == 10

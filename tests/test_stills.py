@@ -13,13 +13,17 @@ import pytest
 from analyses import analysis, effect, footprint, runs, spending, timeline, trials
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
-from plotly.graph_objects import Figure, Parcoords
+from plotly.graph_objects import Figure, Heatmap, Parcoords
 from views import searched, together, tree
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.plots import draw
-from hyperlens.plots.still import said, still
+from hyperlens.plots.growth import draw_growth
+from hyperlens.plots.still import still
+from hyperlens.plots.still_parts import said
+from hyperlens.plots.style import DARK
 from hyperlens.record import Record
 from hyperlens.reports import check_stills, stills
 
@@ -47,6 +51,84 @@ def test_a_curve_has_the_points_of_the_record() -> None:
     assert upper.get_ylabel() == "loss (lower is better)"
 
 
+def test_the_curve_and_its_rug_have_one_axis() -> None:
+    narrow = replace(effect("lr"), observed=((0.02, 0.03),), observed_cost=np.ones(2))
+    upper, rug = narrow.plot(backend="matplotlib").axes
+    assert upper.get_xlim() == rug.get_xlim()
+    assert upper.get_xlim()[0] <= min(narrow.values[0]) < max(narrow.values[0])
+    assert upper.get_xlim()[1] >= max(narrow.values[0])
+    above, below = timeline().plot(backend="matplotlib").axes
+    assert above.get_xlim() == below.get_xlim() == (0.0, 8.0)
+    assert [t.get_text() for t in below.get_xticklabels()]
+
+
+def legend(figure: Any) -> dict[str, Any]:
+    """Signs of the legend by their names."""
+    if not figure.legends:
+        return {}
+    (found,) = figure.legends
+    return dict(zip((t.get_text() for t in found.get_texts()), found.legend_handles, strict=True))
+
+
+def test_regions_are_named_in_their_colours() -> None:
+    figure = still(draw_growth(tree()))
+    signs = legend(figure)
+    assert {"opt is sgd", "opt is adam", "the whole space and its 95 % band"} <= set(signs)
+    for name, mean in (("opt is sgd", tree().tree[1].mean), ("opt is adam", tree().tree[2].mean)):
+        (line,) = [y for y in figure.axes[0].lines if np.array_equal(y.get_ydata(), mean)]
+        assert line.get_color() == signs[name].get_color()
+    assert not legend(still(draw(together())))  # one kind of bars needs none
+
+
+def test_what_no_trial_supports_is_named() -> None:
+    support = np.where(np.arange(len(effect("lr").values[0])) == 0, 1.0, 0.0)
+    guessed = replace(effect("lr"), support=support, observed=((0.01,),), observed_cost=np.ones(1))
+    assert "no trial here" in legend(guessed.plot(backend="matplotlib"))
+    assert "no trial here" not in legend(
+        replace(guessed, support=np.ones(len(support))).plot(backend="matplotlib")
+    )
+
+
+def test_the_footprint_has_its_scale_and_names_its_trials() -> None:
+    record = footprint()
+    figure = record.plot(backend="matplotlib")
+    (_, bar) = figure.axes
+    assert bar.get_ylabel() == "loss (lower is better)"
+    assert [t.get_text() for t in bar.get_yticklabels()] == ["0.4", "0.55", "0.7", "0.85", "1"]
+    assert {"trials", "an even search", "best trial"} == set(legend(figure))
+
+
+def test_white_marks_have_an_outline_in_the_legend() -> None:
+    sign = legend(on_map().plot(backend="matplotlib"))["trials"]
+    assert sign.get_markeredgecolor() == DARK
+    assert sign.get_markeredgewidth() > 0
+
+
+def test_numbers_on_a_map_can_be_read() -> None:
+    """Light text on dark cells, dark text on bright ones."""
+    cells = Heatmap(z=[[0.0, 1.0]], x=[0, 1], y=[0], text=[["a", "b"]], texttemplate="%{text}")
+    dark, bright = still(Figure([cells])).axes[0].texts
+    assert (dark.get_text(), dark.get_color()) == ("a", "white")
+    assert (bright.get_text(), bright.get_color()) == ("b", "black")
+
+
+def test_whole_numbers_have_whole_ticks() -> None:
+    record, count = effect("lr"), len(effect("lr").values[0])
+    whole: dict[str, Any] = {"values": (tuple(range(1, count + 1)),), "observed": ((1, 3),)}
+    few = replace(record, log=(False,), observed_cost=np.ones(2), incumbent=None, **whole)
+    rug = few.plot(backend="matplotlib").axes[1]
+    assert all(tick == round(tick) for tick in rug.get_xticks())
+    counts = timeline().plot(backend="matplotlib").axes[1]
+    assert all(tick == round(tick) for tick in counts.get_yticks())
+    numbers = still(Figure([{"type": "scatter", "x": [1, 2], "y": [0.5, 1.5]}])).axes[0]
+    assert all(tick == round(tick) for tick in numbers.get_xticks())
+
+
+def test_values_below_the_rows_are_in_the_picture() -> None:
+    shown = trials().plot(backend="matplotlib").axes[0].texts
+    assert {"adam", "sgd", "off", "≤ 0.412"} <= {t.get_text() for t in shown}
+
+
 def test_bars_have_the_lengths_of_the_record() -> None:
     record = analysis().importance
     assert isinstance(record, Importance)
@@ -64,16 +146,17 @@ def test_stacked_bars_stand_on_each_other() -> None:
 
 
 def test_a_map_has_the_cells_of_the_record() -> None:
-    mean = np.arange(4.0)
-    record = effect("lr")
-    grid: dict[str, Any] = {"parameters": ("lr", "opt"), "values": ((1.0, 2.0), ("a", "b"))}
-    flags: dict[str, Any] = {"log": (False, False), "numeric": (True, False), "incumbent": None}
-    pair = replace(
-        record, **grid, **flags, mean=mean, observed=((1.0,), ("a",)), observed_cost=np.ones(1)
-    )
-    axes = pair.plot(backend="matplotlib").axes[0]
+    axes = on_map().plot(backend="matplotlib").axes[0]
     (mesh,) = [c for c in axes.collections if isinstance(c, QuadMesh)]
     np.testing.assert_array_equal(np.asarray(mesh.get_array()).ravel(), [0.0, 2.0, 1.0, 3.0])
+
+
+def on_map() -> Effect:
+    """Two numbers by two categories."""
+    grid: dict[str, Any] = {"parameters": ("lr", "opt"), "values": ((1.0, 2.0), ("a", "b"))}
+    flags: dict[str, Any] = {"log": (False, False), "numeric": (True, False), "incumbent": None}
+    seen: dict[str, Any] = {"observed": ((1.0,), ("a",)), "observed_cost": np.ones(1)}
+    return replace(effect("lr"), **grid, **flags, **seen, mean=np.arange(4.0))
 
 
 def test_a_logarithmic_axis_stays_one() -> None:

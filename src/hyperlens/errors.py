@@ -2,6 +2,7 @@
 
 HyperlensError
 ├── SourceError     a run cannot be read
+│   └── NoTrials    a run that has only just begun
 ├── SpaceError      a search space, or a value that does not fit it
 └── AnalysisError   the run was read, but the question cannot be answered from it
 """
@@ -17,6 +18,10 @@ class HyperlensError(Exception):
 
 class SourceError(HyperlensError):
     """A run cannot be read."""
+
+
+class NoTrials(SourceError):
+    """A run has nothing to read yet, and may have later."""
 
 
 class SpaceError(HyperlensError):

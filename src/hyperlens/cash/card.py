@@ -34,10 +34,12 @@ FEW_ROWS = 200
 @dataclass(frozen=True)
 class ModelCard(Record):
     """All that is to be known of a fitted model. `folds` are its validation losses, one a split, in
-    the metric's own direction; `guess` is that of predicting without looking at the columns."""
+    the metric's own direction; `guess` is that of predicting without looking at the columns.
+    `separator` is that of the table's file, None if it is no CSV."""
 
     made: str
     table: str
+    separator: str | None
     target: str
     task: str
     rows: int
@@ -82,10 +84,14 @@ def model_card(
     return ModelCard(
         made=f"{datetime.now(UTC):%Y-%m-%d}",
         table=table.name,
+        separator=table.separator,
         target=table.target,
         task=table.task,
         rows=len(table.y),
-        columns=tuple({"name": c.name, "role": c.role, "why": c.why} for c in table.described),
+        columns=tuple(
+            {"name": c.name, "role": c.role, "why": "; ".join(w for w in (c.why, c.hint) if w)}
+            for c in table.described
+        ),
         classes=classes,
         metric=target.__name__,
         maximize=target.maximize,

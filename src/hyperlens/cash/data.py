@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperlens.cash.columns import Column, Columns, TableError, as_numbers
+from hyperlens.cash.columns import (
+    DECIMAL_COMMA,
+    MOST_PART,
+    Column,
+    Columns,
+    TableError,
+    as_numbers,
+    how_to_clean,
+    looks_numeric,
+)
 from hyperlens.cash.models import Task
 from hyperlens.cash.preprocessing import text
 from hyperlens.errors import SourceError, listed
@@ -22,12 +31,17 @@ MOST_CLASSES = 20  # whole numbers with more values are amounts
 CLASS_ROWS = 5  # a class of numbers has at least so many rows on average
 MANY_CLASSES = 0.5  # a class in every other row is a name
 MISSING = ["?"]  # beside pandas' own: empty, NA, nan, null and the like
+SEPARATOR, RENAMED = (
+    "hyperlens:separator",
+    "hyperlens:renamed",
+)  # attributes of a frame that was read
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Rows with a target. `X` are the columns as numbers and texts; `columns` gives them from a raw
-    frame. `sentences` say what was decided and what was left out."""
+    frame. `sentences` say what was decided and what was left out; `separator` is that of its file,
+    None if it has none."""
 
     name: str
     target: str
@@ -36,6 +50,7 @@ class Table:
     y: Any
     columns: Columns
     sentences: tuple[str, ...]
+    separator: str | None = None
 
     @property
     def described(self) -> tuple[Column, ...]:
@@ -43,10 +58,12 @@ class Table:
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """A CSV (commas, semicolons or tabs; compressed by gzip or not) or Parquet file."""
+    """A CSV (commas, semicolons or tabs; compressed by gzip or not) or Parquet file. Attributes of
+    the frame say how it was separated and which names came twice."""
     import pandas as pd
 
     path = Path(path)
+    separator, head = None, []
     if not path.is_file():
         raise SourceError(f"There is no table '{path}'; check its path.")
     try:
@@ -58,20 +75,26 @@ def read_table(path: str | Path) -> pd.DataFrame:
             opened: Any = gzip.open if start[:2] == b"\x1f\x8b" else open
             with opened(path, "rt", encoding="utf-8-sig") as lines:
                 first = lines.readline()
-            compression = "gzip" if start[:2] == b"\x1f\x8b" else None
-            frame = pd.read_csv(
-                path,
-                sep=max(",;\t", key=first.count),
-                encoding="utf-8-sig",
-                na_values=MISSING,
-                compression=compression,
-                low_memory=False,
-            )
+            separator = max(",;\t", key=first.count)
+            form: Any = {
+                "sep": separator,
+                "encoding": "utf-8-sig",
+                "compression": "gzip" if start[:2] == b"\x1f\x8b" else None,
+            }
+            frame = pd.read_csv(path, **form, na_values=MISSING, low_memory=False)
+            form |= {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
+            head = list(pd.read_csv(path, **form).iloc[0])
     except Exception as problem:  # pyarrow's and pandas' errors have no common base
         reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
         raise SourceError(
             f"The table '{path}' cannot be read ({reason}); give a CSV in UTF-8 or a Parquet file."
         ) from problem
+    frame.attrs[SEPARATOR] = separator
+    frame.attrs[RENAMED] = [
+        (was.strip(), str(now).strip())
+        for was, now in zip(head, frame.columns, strict=False)
+        if was and head.count(was) > 1 and was != now
+    ]
     frame.columns = [str(name).strip() for name in frame.columns]
     if not len(frame):
         raise SourceError(f"The table '{path}' has no rows; give one for each example.")
@@ -92,9 +115,19 @@ def prepare(
     if names.count(target) != 1:
         many = "more than one" if target in names else "no"
         raise TableError(f"There is {many} column '{target}'; the table has {listed(names, 20)}.")
+    for option, given in (("keep", keep), ("drop", drop)):
+        if target in given:
+            raise TableError(
+                f"'{target}' is the target, which is always there; leave it out of {option}."
+            )
+    separator = frame.attrs.get(SEPARATOR)
+    decimal = "," if separator == ";" else "."
+    sentences = [
+        f"The column name '{was}' comes more than once; the later one is called '{now}' here."
+        for was, now in frame.attrs.get(RENAMED, ())
+    ]
     frame = frame.set_axis(names, axis=1)
     known = frame[target].notna()
-    sentences = []
     if not known.any():
         raise TableError(f"The target '{target}' is empty in all rows; choose another column.")
     if not known.all():
@@ -102,7 +135,10 @@ def prepare(
             f"{int((~known).sum())} of {len(frame)} rows have no '{target}' and are left out."
         )
         frame = frame[known]
-    found, y, why = _asked(frame[target], target, task)
+    kept, aside = _numeric(frame[target], target, task, decimal)
+    frame = frame[kept]
+    found, y, why = _asked(frame[target], target, task, decimal)
+    sentences += aside
     features = frame.drop(columns=target)
     finite = np.ones(len(y), dtype=bool) if found == "classification" else np.isfinite(y)
     if not finite.all():
@@ -110,29 +146,47 @@ def prepare(
             f"{int((~finite).sum())} rows have a '{target}' that is no finite number and are left out."
         )
         features, y = features[finite], y[finite]
-    _check_target(y, target, found)
+    _check_target(y, target, found, frame[target], decimal)
     if not features.shape[1]:
         raise TableError(f"The table has no column beside the target '{target}'; add some.")
-    columns = Columns(keep, [c for c in drop if c != target]).fit(features)
+    columns = Columns(keep, drop, decimal).fit(features)
     X = columns.transform(features).reset_index(drop=True)
-    return Table(
-        name, target, found, X, y, columns, (why, *sentences, *_told(columns.columns_, len(X)))
+    said = (why, *sentences, *_told(columns.columns_, len(X)))
+    return Table(name, target, found, X, y, columns, said, separator)
+
+
+def _numeric(
+    cells: pd.Series, name: str, task: Task | None, decimal: str
+) -> tuple[pd.Series, list[str]]:
+    """Rows of a target that is a number, and what is said of the others; all rows where it is none,
+    or where classes are asked for."""
+    numbers = as_numbers(cells, decimal).notna()
+    if task == "classification" or numbers.all() or numbers.mean() < MOST_PART:
+        return numbers | True, []
+    count, example = int((~numbers).sum()), cells[~numbers].iloc[0]
+    row = "row has" if count == 1 else "rows have"
+    said = (
+        f"{count} of {len(cells)} {row} a '{name}' that is no number, such as '{example}', and "
+        f"{'is' if count == 1 else 'are'} left out"
     )
+    if cells.nunique() <= MOST_CLASSES:
+        said += "; --task classification takes every value as a class"
+    return numbers, [f"{said}."]
 
 
-def _asked(cells: pd.Series, name: str, task: Task | None) -> tuple[Task, Any, str]:
+def _asked(cells: pd.Series, name: str, task: Task | None, decimal: str) -> tuple[Task, Any, str]:
     """The task, the target as it is learnt, and the sentence that says so."""
-    numbers = as_numbers(cells)
+    numbers = as_numbers(cells, decimal)
     numeric = bool(numbers.notna().all()) and cells.dtype.kind != "b"
     values = np.unique(numbers) if numeric else np.unique(cells.astype(object).map(text))
     n = len(values)
     whole = numeric and bool(np.all(values == np.round(values)))
     if task == "regression":
         if not bool(numbers.notna().all()):
-            raise TableError(
-                f"The target '{name}' holds texts such as {values[0]!r}; predict classes instead "
-                "(--task classification)."
-            )
+            remedy = "predict classes instead (--task classification)"
+            if n > MANY_CLASSES * len(cells):
+                remedy = "write numbers or leave the cells empty"
+            raise TableError(f"The target '{name}' {_culprit(cells, numbers)}; {remedy}.")
         return "regression", numbers.to_numpy(), f"'{name}' is predicted as a number, as you asked."
     few = n <= 2 or (whole and n <= MOST_CLASSES and CLASS_ROWS * n <= len(cells))
     if task is None and numeric and not few:
@@ -159,7 +213,15 @@ def _asked(cells: pd.Series, name: str, task: Task | None) -> tuple[Task, Any, s
     )
 
 
-def _check_target(y: Any, name: str, task: Task) -> None:
+def _culprit(cells: pd.Series, numbers: pd.Series) -> str:
+    """What keeps a target from being a number."""
+    wrong = cells[numbers.isna()]
+    if example := looks_numeric(cells):
+        return how_to_clean(example)
+    return f"holds texts such as '{wrong.iloc[0]}' in {len(wrong)} of {len(cells)} rows"
+
+
+def _check_target(y: Any, name: str, task: Task, cells: pd.Series, decimal: str) -> None:
     values: Any = np.unique(y) if len(y) else []
     if len(values) < 2:
         only = f" '{values[0]}'" if len(values) else ""
@@ -169,9 +231,15 @@ def _check_target(y: Any, name: str, task: Task) -> None:
             "column or add rows."
         )
     if task == "classification" and len(values) > max(2, MANY_CLASSES * len(y)):
+        numbers = as_numbers(cells, decimal)
+        remedy = "choose another column"
+        if numbers.notna().mean() >= MOST_PART:
+            remedy += ", or --task regression for a number"
+        elif numbers.notna().mean() >= MANY_CLASSES or looks_numeric(cells):
+            remedy += f", or make it a number, for it {_culprit(cells, numbers)}"
         raise TableError(
             f"The target '{name}' has {len(values)} classes in {len(y)} rows, which name the rows "
-            "rather than group them; choose another column, or --task regression for a number."
+            f"rather than group them; {remedy}."
         )
 
 
@@ -181,9 +249,16 @@ def _told(columns: Sequence[Column], rows: int) -> list[str]:
     plural = {"number": "numbers", "category": "categories", "date": "dates"}
     parts = [f"{n} {plural[r] if n > 1 else r}" for r, n in counts.items() if n]
     found = [f"{rows} rows; columns: {', '.join(parts)}."]
+    commas = [c.name for c in columns if c.why.startswith(DECIMAL_COMMA)]
+    if commas:
+        found.append(
+            f"The file is separated by semicolons, so decimal commas are read as such: {listed(commas)}."
+        )
     for column in columns:
+        if column.hint:
+            found.append(f"Column '{column.name}' {column.hint}.")
         if column.role == "left out":
             found.append(f"Column '{column.name}' {column.why} and is left out.")
-        elif column.why:
+        elif column.why and column.why != DECIMAL_COMMA:
             found.append(f"Column '{column.name}' ({column.role}) {column.why}.")
     return found

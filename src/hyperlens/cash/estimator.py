@@ -110,7 +110,7 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.best_configuration_ = dict(best.values)
         self.best_loss_ = float(best.costs[0])
         self.best_model_ = found.refit(best)
-        self.search_ = model_search(self.history_, self.sampling)
+        self.search_ = model_search(self.history_, self.sampling, self.budget)
         self.leaderboard_ = leaderboard(self.history_)
         return self
 
@@ -193,7 +193,7 @@ class CASHClassifier(ClassifierMixin, _CASH):  # type: ignore[misc]
         if isna(y).any():
             raise TableError("Input y contains NaN; leave out rows without a class.")
         check_classification_targets(y)
-        classes = np.unique(y)
+        classes = np.unique(y).tolist()
         if len(classes) < 2:
             raise TableError(
                 f"The target has one class, {classes[0]!r}, so there is nothing to learn; give rows "

@@ -84,9 +84,17 @@ def _example(card: ModelCard) -> str:
     return (
         "```python\nimport joblib\nimport pandas as pd\n\n"
         f'model = joblib.load("{MODEL}")\n'
-        'rows = pd.read_csv("new.csv")  # the columns above; the target is not needed\n'
+        f"rows = {_reading(card)}  # the columns below; the target is not needed\n"
         f"print(model.predict(rows)){proba}\n```"
     )
+
+
+def _reading(card: ModelCard) -> str:
+    """How a new table in the form of the first is read."""
+    if card.separator is None:
+        return 'pd.read_parquet("new.parquet")'
+    form = "" if card.separator == "," else f", sep={card.separator!r}".replace("'", '"')
+    return f'pd.read_csv("new.csv"{form})'
 
 
 def _averaged(card: ModelCard) -> str:

@@ -63,7 +63,9 @@ def first_vectors(
     """The default configuration of each model that may be drawn, and then those that begin with its
     `starts`, by parameter; the likeliest model first."""
     weights = {m: w for m, w in model_weights(space, sampling, root).items() if w > 0}
-    named = {str(choice): choice for choice in space[root].choices}
+    alone = root in space.constants
+    choices = (space.constants[root],) if alone else space[root].choices
+    named = {str(choice): choice for choice in choices}
     default = {p.name: p.default for p in space.parameters}
     wanted = [
         {**default, root: named[model], **start}

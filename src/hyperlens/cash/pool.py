@@ -26,25 +26,28 @@ def pool(task: Task, models: Sequence[str] | None = None) -> tuple[Model, ...]:
     for name in models:
         if name not in known:
             raise SpaceError(f"There is no model '{name}'; choose among {listed(known, 11)}.")
-    if len(set(models)) < 2:
-        raise SpaceError("A pool needs at least two different models; name more of them.")
+    if not models:
+        raise SpaceError(f"No model is named; choose among {listed(known, 11)}.")
     return tuple(known[name] for name in dict.fromkeys(models))
 
 
 def pool_space(task: Task, models: Sequence[str] | None = None) -> Space:
-    """The space of the pool: hyperparameters are named model:name and active with their model."""
+    """The space of the pool: hyperparameters are named model:name and active with their model. The
+    root of a single model is a constant."""
     chosen = pool(task, models)
-    parameters = [Parameter(ROOT, "categorical", choices=tuple(m.name for m in chosen))]
+    names = tuple(m.name for m in chosen)
+    alone = len(names) == 1
+    parameters = [] if alone else [Parameter(ROOT, "categorical", choices=names)]
     clauses: dict[str, Clauses] = {}
     for model in chosen:
         for h in model.hyperparameters:
             parameter = h.parameter(model.name)
             parameters.append(parameter)
-            if h.when is None:
+            if h.when is None and not alone:
                 clauses[parameter.name] = (((ROOT, "equal", model.name),),)
-            else:  # its parent is active with the model only
+            elif h.when is not None:  # its parent is active with the model only
                 clauses[parameter.name] = (((f"{model.name}:{h.when[0]}", "equal", h.when[1]),),)
-    return Space.of(parameters, clauses)
+    return Space.of(parameters, clauses, {ROOT: names[0]} if alone else None)
 
 
 def build(configuration: Mapping[str, Any], task: Task, seed: int = 0) -> Any:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from hyperlens.cash.story import hyperparameters_of, model_of
 from hyperlens.configspace import Clauses
 from hyperlens.errors import AnalysisError
 from hyperlens.history import History
-from hyperlens.optimize.model_sampling import ROOT, own_hyperparameters
+from hyperlens.optimize.model_sampling import ROOT
 from hyperlens.space import Space
 
 
 def within(history: History, model: str) -> History:
     """The trials of one model as a run on the parameters that it can have."""
     space = history.space
-    own = set(own_hyperparameters(space)[model])
-    others = {name for names in own_hyperparameters(space).values() for name in names} - own
+    of_each = hyperparameters_of(space)
+    own = set(of_each[model])
+    others = {name for names in of_each.values() for name in names} - own
     names = [name for name in space.names if name != ROOT and name not in others]
     if not names:
         raise AnalysisError(f"{model} has no hyperparameters that could matter.")
@@ -33,7 +35,7 @@ def within(history: History, model: str) -> History:
     trials = tuple(
         replace(t, values={k: v for k, v in t.values.items() if k in names})
         for t in history.trials
-        if str(t.values.get(ROOT)) == model
+        if model_of(t, space) == model
     )
     narrowed = Space.of([space[name] for name in names], clauses, constants, space.inferred)
     return replace(history, space=narrowed, trials=trials)

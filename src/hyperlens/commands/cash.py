@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hyperlens.cash.search import Search
     from hyperlens.history import History
 
+MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -140,6 +141,7 @@ def cash(
         patience,
         workers,
         storage or f"sqlite:///{folder / 'search.db'}",
+        _study(target, table.name),
         seed=seed,
         models=models,
         refits=refits,
@@ -162,6 +164,14 @@ def seconds(text: str | None, option: str) -> float | None:
             f"'{text}' is no duration for {option}; write 90s, 10m or 2h, more than nothing."
         )
     return float(found[1]) * UNITS[found[2]]
+
+
+def _study(target: str, table: str) -> str:
+    """The study's name: what is predicted, and from what."""
+    from hyperlens.terminal import printable
+
+    target, table = (printable(name)[:MOST_OF_A_NAME] for name in (target, table))
+    return f"cash {target} of {table}"
 
 
 def _searched(search: Search) -> tuple[History, bool]:
@@ -190,7 +200,7 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     from hyperlens.cash.story import model_search
 
     best = best_trial(history)
-    record = model_search(history, search.sampling)
+    record = model_search(history, search.sampling, search.budget)
     terminal.show(record)
     model = search.refit(best)
     card = model_card(search, table, record, best, model)

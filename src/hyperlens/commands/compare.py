@@ -49,8 +49,11 @@ def compare(
     method: Annotated[str | None, typer.Option(help="Column of the methods (long form).")] = None,
     value: Annotated[str | None, typer.Option(help="Column of the results (long form).")] = None,
     html: Annotated[
+        str | None, typer.Option(help="Write the rank diagram and all tests to this page.")
+    ] = None,
+    plot: Annotated[
         str | None,
-        typer.Option("--html", "--plot", help="Write the rank diagram and all tests to this file."),
+        typer.Option(help="Write the rank diagram to this file: .png, .svg, .pdf, or .html."),
     ] = None,
     shown: Annotated[Printed, typer.Option("--format", help="How to print it.")] = Printed.table,
 ) -> None:
@@ -59,10 +62,14 @@ def compare(
     from hyperlens.comparison import compare as compute
     from hyperlens.comparison import read
     from hyperlens.reports import check, write
+    from hyperlens.reports.comparison import check_diagram, comparison_page, write_diagram
 
     if html:
         spare(source, html)
         check(html)
+    if plot:
+        spare(source, plot)
+        check_diagram(plot)
     record = compute(
         read(source),
         higher_is_better,
@@ -77,7 +84,8 @@ def compare(
     else:
         print_record(record, Format(shown.value), [])
     if html:
-        from hyperlens.reports.comparison import comparison_page
-
         path = write(html, comparison_page(record, Path(source).name))
         typer.echo(f"Comparison: {terminal.printable(path)}", err=True)
+    if plot:
+        path = write_diagram(record, plot, Path(source).name)
+        typer.echo(f"Rank diagram: {terminal.printable(path)}", err=True)

@@ -51,7 +51,7 @@ def explain(
     """Explain a whole run: a summary here, and a report with --html."""
     from hyperlens import terminal
     from hyperlens.reports import check, check_stills, page, stills, write
-    from hyperlens.reports.analysis import analyse
+    from hyperlens.reports.analysis import Unavailable, analyse
     from hyperlens.surrogates.forest import compile_ahead
 
     for path in filter(None, (html, json)):
@@ -76,6 +76,8 @@ def explain(
             progress=step,
         )
     terminal.show_analysis(analysis)
+    if isinstance(analysis.beside, Unavailable):
+        typer.echo(terminal.printable(f"No comparison of runs: {analysis.beside.why}"), err=True)
     if html:
         typer.echo(f"Report: {terminal.printable(write(html, page(analysis)))}")
     if json:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +22,9 @@ from hyperlens.commands.options import (
     Surrogate,
 )
 from hyperlens.commands.shared import objective_of, print_record, read
+
+if TYPE_CHECKING:
+    from hyperlens.history import History
 
 
 class Method(StrEnum):
@@ -81,12 +85,16 @@ def _which(text: str) -> Any:
     return int(text) if text.isascii() and text.isdigit() else text
 
 
+def _of_the_run(history: History, objective: str | None) -> list[str]:
+    """Warnings that do not tell which trials are analysed: a proposal's own notes say from which of
+    those before it the surrogate had learned."""
+    return replace(history, trials=()).warnings(objective)
+
+
 @choosing
 def why(
     source: Source,
-    trial: Annotated[
-        int | None, typer.Option(min=0, help="Number of the trial; else the best one.")
-    ] = None,
+    trial: Annotated[str, typer.Option(help="A trial's number, or 'best'.")] = "best",
     study: Study = None,
     space: SpaceFile = None,
     cost: Cost = None,
@@ -126,10 +134,10 @@ def why(
     with terminal.progress() as step:
         step("why", 0.0)
         if check:
-            print_record(check_sample_size(history, trial, **options), shown, [])
+            print_record(check_sample_size(history, _which(trial), **options), shown, [])
             return
-        record = compute(history, trial, method=method.value, samples=samples, **options)
-    print_record(record, shown, history.warnings(objective))
+        record = compute(history, _which(trial), method=method.value, samples=samples, **options)
+    print_record(record, shown, _of_the_run(history, objective))
 
 
 @choosing
@@ -176,7 +184,7 @@ def path(
             objective=objective,
             progress=lambda done, all: step(f"proposal {done} of {all}", done / all),
         )
-    print_record(record, shown, history.warnings(objective))
+    print_record(record, shown, _of_the_run(history, objective))
 
 
 @choosing

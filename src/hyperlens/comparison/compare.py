@@ -7,9 +7,10 @@ Wilcoxon's test alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -100,7 +101,7 @@ class Comparison(Record):
 
 
 def compare(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Mapping[str, Any],
     higher_is_better: bool = False,
     correction: Correction = "finner",
     alpha: float = 0.05,
@@ -111,7 +112,8 @@ def compare(
 ) -> Comparison:
     """Compare methods over data sets: rows data sets and columns methods, or one result a row.
 
-    `dataset`, `method` and `value` name columns where they would not be recognised.
+    A dict of columns will do as well. `dataset`, `method` and `value` name columns where they would
+    not be recognised.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.5]})
@@ -141,7 +143,7 @@ def compare(
         pairs=pairs,
         groups=groups(tuple(ranks), different),
         sentences=(),
-        notes=(),
+        notes=table.notes,
     )
     return say.told(record)
 
@@ -155,6 +157,11 @@ def _check(table: Results, cost: FloatArray, complete: BoolArray) -> None:
     empty = [m for m, c in zip(table.methods, table.values.T, strict=True) if np.isnan(c).all()]
     if empty:
         raise AnalysisError(f"Method '{empty[0]}' has no results; leave it out or fill its column.")
+    if len(complete) < 2:
+        raise AnalysisError(
+            "The table has results on one data set only; a comparison needs at least two, so add the "
+            "results on others."
+        )
     if complete.sum() < 2:
         raise AnalysisError(
             f"Only {int(complete.sum())} of {len(complete)} data sets have a result of every method; "
@@ -182,7 +189,7 @@ def _pairs(
         scale = np.maximum(np.abs(first), np.abs(second))
         gain = cost[both, j] - cost[both, i]
         test = signed_rank(gain, scale)
-        tests.append((int(both.sum()), test, shift(first - second, 1 - alpha)))
+        tests.append((int(both.sum()), test, shift(first - second, scale, 1 - alpha)))
     family = adjusted(np.array([test.p for _, test, _ in tests]), correction)
     any_differs = omnibus is None or omnibus.tied_f_p <= alpha
     return tuple(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hyperlens.comparison.sentences import over_both
+
 if TYPE_CHECKING:
     from hyperlens.comparison.compare import Comparison
 
@@ -46,8 +48,8 @@ def latex(record: Comparison) -> str:
             ),
             "",
             *_table(
-                f"p-values of Wilcoxon signed-rank tests{how}; bold where no difference could be "
-                f"shown at the level {record.alpha:g}.",
+                f"p-values of Wilcoxon signed-rank tests{over_both(record)}{how}; bold where no "
+                f"difference could be shown at the level {record.alpha:g}.",
                 "l" + "r" * len(methods),
                 " & ".join(["", *methods]) + r" \\",
                 rows,

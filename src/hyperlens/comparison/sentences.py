@@ -19,7 +19,8 @@ FEW_ROWS, FEW_METHODS = 10, 5  # below both the chi-squared form of Friedman's t
 
 def told(record: Comparison) -> Comparison:
     """The record with its sentences and notes."""
-    return replace(record, sentences=tuple(_sentences(record)), notes=tuple(_notes(record)))
+    notes = (*record.notes, *_notes(record))
+    return replace(record, sentences=tuple(_sentences(record)), notes=notes)
 
 
 def p_value(p: float) -> str:
@@ -55,44 +56,73 @@ def _statistics(test: Friedman, chi2: float, p: float, f: float, f_p: float) -> 
     )
 
 
-def difference(pair: Pair, alpha: float, corrected: bool) -> str:
+def span(record: Comparison) -> str:
+    """On how many data sets the pairs rest, as "13" or "13 to 15"."""
+    used = sorted({pair.rows for pair in record.pairs})
+    return f"{used[0]}" if len(used) == 1 else f"{used[0]} to {used[-1]}"
+
+
+def over_both(record: Comparison) -> str:
+    """On which data sets the pairs rest, where they are others than those of the ranks."""
+    if all(pair.rows == record.rows for pair in record.pairs):
+        return ""
+    return f" over the data sets that have both results ({span(record)})"
+
+
+def difference(pair: Pair, record: Comparison) -> str:
     """One difference that was shown."""
+    corrected = record.friedman is not None
     adjusted = f"adjusted {p_value(pair.adjusted)}" if corrected else p_value(pair.p)
+    where = f"over {_count(pair.rows, 'data set')}, " if pair.rows != record.rows else ""
     draws = f", {pair.zeros} equal" if pair.zeros else ""
     better, worse, wins, losses = pair.first, pair.second, pair.wins, pair.losses
     gap, low, high, effect = pair.difference, pair.low, pair.high, pair.effect
     if effect < 0:  # the average rank and the test may point in opposite directions
         better, worse, wins, losses = worse, better, losses, wins
-        gap, low, high, effect = -gap, -high, -low, -effect
+        gap, low, high, effect = 0.0 - gap, 0.0 - high, 0.0 - low, -effect
     return (
-        f"{better} is better than {worse} ({adjusted}; {_count(wins, 'win')}, {losses} "
+        f"{better} is better than {worse} ({adjusted}; {where}{_count(wins, 'win')}, {losses} "
         f"{'loss' if losses == 1 else 'losses'}{draws}; "
-        f"median difference {gap:.3g}, {1 - alpha:.0%} interval {low:.3g} to {high:.3g}; "
+        f"median difference {gap:.3g}, {1 - record.alpha:.0%} interval {low:.3g} to {high:.3g}; "
         f"rank-biserial correlation {effect:.2f})."
     )
 
 
 def _sentences(record: Comparison) -> list[str]:
-    methods = list(record.ranks)
-    corrected = record.friedman is not None
     direction = "higher" if record.higher_is_better else "lower"
     ranks = joined([f"{name} ({rank:.2f})" for name, rank in record.ranks.items()])
+    rows = f"{record.rows} data sets"
+    if record.dropped:
+        every = record.rows + len(record.dropped)
+        rows = f"the {record.rows} of {every} data sets that have a result of every method"
     said = [
-        f"Over {record.rows} data sets the average ranks of the {len(methods)} methods "
+        f"Over {rows} the average ranks of the {len(record.ranks)} methods "
         f"(1 is best; {direction} results are better) are {ranks}."
     ]
     shown = [pair for pair in record.pairs if pair.different]
     if record.friedman is not None:
         said.append(omnibus(record.friedman, record.alpha))
         said.append(
-            f"Each two methods were compared by a two-sided Wilcoxon signed-rank test, its p-values "
-            f"adjusted by {NAMES[record.correction]} procedure for {len(record.pairs)} comparisons."
+            f"Each two methods were compared by a two-sided Wilcoxon signed-rank test"
+            f"{over_both(record)}, its p-values adjusted by {NAMES[record.correction]} procedure for "
+            f"{len(record.pairs)} comparisons."
         )
-    said += [difference(pair, record.alpha, corrected) for pair in shown[:MOST_PAIRS]]
+    said += _ties(record)
+    said += [difference(pair, record) for pair in shown[:MOST_PAIRS]]
     if len(shown) > MOST_PAIRS:
         said.append(f"{len(shown) - MOST_PAIRS} further differences are in the table of pairs.")
     said += [_group(group, record) for group in record.groups[:MOST_PAIRS]]
     return said
+
+
+def _ties(record: Comparison) -> list[str]:
+    """How equal results were treated, where there are any."""
+    if not any(pair.zeros for pair in record.pairs):
+        return []
+    return [
+        "Equal results on a data set share their mean rank; Wilcoxon's test ranks zero differences "
+        "and then leaves them out (Pratt), and differences of the same size share their mean rank."
+    ]
 
 
 def _group(group: Sequence[str], record: Comparison) -> str:
@@ -107,19 +137,11 @@ def _group(group: Sequence[str], record: Comparison) -> str:
 def _notes(record: Comparison) -> list[str]:
     notes = []
     if record.dropped:
-        used = sorted({pair.rows for pair in record.pairs})
-        span = f"{used[0]}" if len(used) == 1 else f"{used[0]} to {used[-1]}"
+        tests = "Ranks and Friedman's test" if record.friedman is not None else "Ranks"
         notes.append(
-            f"Ranks and Friedman's test leave out {_count(len(record.dropped), 'data set')} with a "
-            f"missing result ({listed(record.dropped)}); each pair uses every data set that has both "
-            f"results ({span})."
-        )
-    zeros = sum(pair.zeros > 0 for pair in record.pairs)
-    if zeros:
-        notes.append(
-            f"{_count(zeros, 'pair')} of methods had equal results on some data set: Wilcoxon's "
-            "test ranks such zero differences and then leaves them out (Pratt); tied differences "
-            "share their mean rank."
+            f"{tests} leave out {_count(len(record.dropped), 'data set')} with a missing result "
+            f"({listed(record.dropped)}); each pair uses every data set that has both results "
+            f"({span(record)})."
         )
     if record.friedman is not None and record.friedman.tied_f_p > record.alpha:
         notes.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,27 +13,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.cube import FloatArray
-from hyperlens.errors import SourceError, listed
+from hyperlens.errors import AnalysisError, SourceError, listed
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
+CORRECT = "correct the cell, or leave it empty if there is no result"
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "-", "?"}
 DATASET = ("dataset", "data set", "data_set", "data", "task", "problem", "instance", "benchmark")
 METHOD = (
     *("method", "algorithm", "classifier", "optimizer", "optimiser", "scheme", "approach"),
     *("model", "learner", "tuner"),
 )
+INDEX = (
+    *("seed", "id", "index", "fold", "run", "repetition"),
+    *("dataset_id", "dataset id", "data_id", "task_id", "task id", "openml_id"),
+)
+UNNAMED = ("", "Unnamed: 0")
 VALUE = ("value", "result", "score", "loss", "error", "cost", "accuracy", "auc", "metric")
 
 
 @dataclass(frozen=True)
 class Results:
-    """`values[i, j]` is what method j reached on data set i; nan where that is missing."""
+    """`values[i, j]` is what method j reached on data set i; nan where that is missing.
+
+    `notes` say how the table was read where that may not be what was meant.
+    """
 
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
     values: FloatArray
+    notes: tuple[str, ...] = ()
 
 
 def read(path: str | Path) -> DataFrame:
@@ -69,12 +79,14 @@ def read(path: str | Path) -> DataFrame:
 
 
 def results(
-    frame: DataFrame,
+    table: DataFrame | Mapping[str, Any],
     dataset: str | None = None,
     method: str | None = None,
     value: str | None = None,
 ) -> Results:
-    """Read a frame, in wide or in long form; columns that are given need not be recognised."""
+    """Read a frame or a dict of columns, in wide or in long form; columns that are given need not
+    be recognised."""
+    frame = _framed(table)
     columns = [str(name) for name in frame.columns]
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
@@ -85,17 +97,44 @@ def results(
     for name in filter(None, (dataset, method, value)):
         if name not in columns:
             raise SourceError(f"There is no column '{name}'; choose one of {listed(columns)}.")
-    if len(frame) == 0:
-        raise SourceError("The table has no rows; give one row for each data set.")
+    if frame.empty:
+        raise SourceError(
+            "The table has no rows or no columns; give one row for each data set and one column for "
+            "each method."
+        )
     method = method or next((c for c in _named(columns, METHOD) if _is_text(frame[c])), None)
     return _wide(frame, dataset) if method is None else _long(frame, dataset, method, value)
+
+
+def _framed(table: object) -> DataFrame:
+    import pandas
+
+    if isinstance(table, pandas.DataFrame):
+        return table
+    if not isinstance(table, Mapping):
+        raise AnalysisError(
+            f"A table of results is a pandas DataFrame or a dict of columns, not a "
+            f"{type(table).__name__}; give one column for each method, and read a file with "
+            "pandas.read_csv first."
+        )
+    try:
+        return pandas.DataFrame(dict(table))
+    except (TypeError, ValueError) as problem:
+        reason = " ".join(str(problem).split())[:200]
+        raise AnalysisError(
+            f"The columns of the dict do not make a table ({reason}); give each a list with one "
+            "result for each data set."
+        ) from problem
 
 
 def _wide(frame: DataFrame, dataset: str | None) -> Results:
     first = str(frame.columns[0])
     named = dataset or next(iter(_named(frame.columns, DATASET)), None)
-    if named is None and (first in ("", "Unnamed: 0") or _is_text(frame[first])):
+    notes: tuple[str, ...] = ()
+    if named is None and _text_share(frame[first]) > 0.5:
         named = first
+    elif named is None and (why := _looks_like_an_index(first, frame[first])):
+        named, notes = first, (why,)
     if named is not None:
         names = [str(cell) for cell in frame[named]]
         frame = frame.drop(columns=named)
@@ -103,13 +142,40 @@ def _wide(frame: DataFrame, dataset: str | None) -> Results:
         names = [str(cell) for cell in frame.index]
     else:
         names = [str(number) for number in range(1, len(frame) + 1)]
-    _check_unique(names)
-    columns = [
-        [_number(cell, str(method), name) for cell, name in zip(frame[method], names, strict=True)]
-        for method in frame.columns
-    ]
+    _check_unique(names, named)
+    columns = []
+    for method in map(str, frame.columns):
+        remedy = _remedy(method, frame[method], named)
+        cells = zip(frame[method], names, strict=True)
+        columns.append([_number(cell, method, name, remedy) for cell, name in cells])
     values = np.array(columns, dtype=float).T.reshape(len(names), len(columns))
-    return Results(tuple(names), tuple(map(str, frame.columns)), values)
+    return Results(tuple(names), tuple(map(str, frame.columns)), values, notes)
+
+
+def _looks_like_an_index(name: str, cells: Series) -> str:
+    """Why a first column of numbers holds names rather than results; empty where it does not."""
+    if name in UNNAMED:
+        return "The first column has no name, so it names the data sets; name it if it is a method."
+    numbers = [_parsed(cell) for cell in cells]
+    whole = all(number.is_integer() for number in numbers)
+    if name.strip().lower() in INDEX and whole and len(set(numbers)) == len(numbers):
+        return (
+            f"The first column '{name}' holds different whole numbers, so it names the data sets; "
+            "rename it if it is a method."
+        )
+    return ""
+
+
+def _remedy(method: str, cells: Series, named: str | None) -> str:
+    """What to do about a cell of a column that is not a number."""
+    if _text_share(cells) < 0.5:
+        return CORRECT
+    if named is None:
+        return (
+            f"if that column holds the names of the data sets, say so with --dataset '{method}' "
+            f"(dataset='{method}' in Python), else {CORRECT}"
+        )
+    return f"leave the column out if it holds no results, else {CORRECT}"
 
 
 def _long(frame: DataFrame, dataset: str | None, method: str, value: str | None) -> Results:
@@ -156,7 +222,13 @@ def _only(found: list[str], what: str, argument: str) -> str:
 
 def _is_text(cells: Series) -> bool:
     """Does a column hold anything that is not a number?"""
-    return any(math.isnan(_parsed(cell)) and not _is_missing(cell) for cell in cells)
+    return _text_share(cells) > 0.0
+
+
+def _text_share(cells: Series) -> float:
+    """Which part of a column's cells, but for the missing ones, are not numbers?"""
+    texts = [math.isnan(_parsed(cell)) for cell in cells if not _is_missing(cell)]
+    return sum(texts) / max(len(texts), 1)
 
 
 def _is_missing(cell: Any) -> bool:
@@ -175,23 +247,23 @@ def _parsed(cell: Any) -> float:
         return math.nan
 
 
-def _number(cell: Any, method: str, dataset: str) -> float:
+def _number(cell: Any, method: str, dataset: str, remedy: str = CORRECT) -> float:
     if _is_missing(cell):
         return math.nan
     number = _parsed(cell)
     if not math.isfinite(number):
         what = "infinite" if math.isinf(number) else f"{cell!r}, which is not a number"
         raise SourceError(
-            f"The result of method '{method}' on data set '{dataset}' is {what}; correct the cell, "
-            "or leave it empty if there is no result."
+            f"The result of method '{method}' on data set '{dataset}' is {what}; {remedy}."
         )
     return number
 
 
-def _check_unique(names: Sequence[str]) -> None:
+def _check_unique(names: Sequence[str], column: str | None) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
+        where = f", named by the column '{column}'" if column is not None else ""
         raise SourceError(
-            f"There is more than one row for the data sets {listed(twice)}; "
+            f"There is more than one row for the data sets {listed(twice)}{where}; "
             "average repetitions first, or remove the copies."
         )

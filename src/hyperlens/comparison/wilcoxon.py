@@ -74,38 +74,53 @@ def below(numbers: IntArray, most: int) -> FloatArray:
     return chance
 
 
-def shift(d: FloatArray, level: float) -> tuple[float, float, float]:
+def shift(d: FloatArray, scale: FloatArray, level: float) -> tuple[float, float, float]:
     """Hodges and Lehmann's median of the pairwise means of d, with its interval; nan where so few
-    differences bound nothing at this level."""
+    differences bound nothing at this level. What rounding could have made is zero."""
     n = len(d)
     pairs = n * (n + 1) // 2
     wanted = [(pairs + 1) // 2, pairs // 2 + 1]
     outside = _outside(n, (1 - level) / 2)
     if outside:
         wanted += [outside, pairs + 1 - outside]
-    means = ordered_means(np.sort(d), wanted)
-    middle = float(means[0] + means[1]) / 2
+    order = np.argsort(d, kind="stable")
+    means, slack = ordered_means(d[order], ROUNDING * scale[order], wanted)
+    middle = _rounded(float(means[0] + means[1]) / 2, float(slack[:2].max()))
     return (middle, float(means[2]), float(means[3])) if outside else (middle, np.nan, np.nan)
 
 
-def ordered_means(d: FloatArray, places: list[int]) -> FloatArray:
-    """The means (d_i + d_j) / 2, i <= j, of ascending d that are smallest but so many."""
+def ordered_means(
+    d: FloatArray, tolerance: FloatArray, places: list[int]
+) -> tuple[FloatArray, FloatArray]:
+    """The means (d_i + d_j) / 2, i <= j, of ascending d that are smallest but so many, and how far
+    rounding may have moved each; those that it could have moved from zero are zero."""
     n = len(d)
     if n <= ALL_PAIRS:
         i, j = np.triu_indices(n)
-        sums = d[i] + d[j]
+        sums, slack = d[i] + d[j], np.maximum(tolerance[i], tolerance[j])
+        sums[np.abs(sums) <= slack] = 0.0
         at = np.array(places) - 1
-        return np.asarray(np.partition(sums, np.unique(at))[at] / 2)
-    return np.array([_bisected(d, place) for place in places]) / 2
+        chosen = np.argpartition(sums, np.unique(at))[at]
+        return sums[chosen] / 2, slack[chosen]
+    found = [_bisected(d, tolerance, place) for place in places]
+    return np.array([_rounded(*each) for each in found]) / 2, np.array([s for _, s in found])
 
 
-def _bisected(d: FloatArray, place: int) -> float:
-    """The smallest number that at least `place` sums d_i + d_j, i <= j, do not exceed."""
+def _rounded(x: float, tolerance: float) -> float:
+    return 0.0 if abs(x) <= tolerance else x
+
+
+def _bisected(d: FloatArray, tolerance: FloatArray, place: int) -> tuple[float, float]:
+    """The smallest number that at least `place` sums d_i + d_j, i <= j, do not exceed, and the
+    tolerance of the sum that it is."""
     low, high = np.nextafter(2 * d[0], -np.inf), 2 * d[-1]
     while True:
         middle = low + (high - low) / 2
         if middle in (low, high):
-            return float(high)
+            above = np.clip(np.searchsorted(d, high - d), 1, len(d) - 1)
+            j = above - (high - d - d[above - 1] < d[above] - high + d)  # the nearer of two
+            i = int(np.argmin(np.abs(d + d[j] - high)))
+            return float(high), float(max(tolerance[i], tolerance[j[i]]))
         counts = np.searchsorted(d, middle - d, side="right") - np.arange(len(d))
         if np.maximum(counts, 0).sum() >= place:
             high = middle

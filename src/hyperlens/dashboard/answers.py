@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hyperlens.dashboard.questions import Question
+from hyperlens.dashboard.questions import ALL, Question
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.beside import beside
 from hyperlens.explain.bias import bias
 from hyperlens.explain.effects import effect
 from hyperlens.explain.fanova import Importance, importance
+from hyperlens.explain.fidelity import all_budgets
 from hyperlens.explain.fitting import SurrogateName, fit, leader
 from hyperlens.explain.footprint import footprint
 from hyperlens.explain.interaction import interactions
@@ -48,6 +49,7 @@ from hyperlens.selection import select
 
 INTERVAL = 0.9
 PAIR_GRID = 15
+AS_READ = ("data", "beside")  # never with predicted costs
 
 Cards = tuple[Card | None, ...]
 
@@ -59,17 +61,22 @@ def answer(
     progress: Progress = lambda what, done: None,
 ) -> tuple[Card, ...]:
     """The cards that a question asks for, of the run at the budget that was chosen."""
-    found = ANSWERS[question.card](_at(history, question.budget), question, others, progress)
+    found = ANSWERS[question.card](_at(history, question), question, others, progress)
     return tuple(card for card in found if card is not None)
 
 
-def _at(history: History, budget: float | None) -> History:
-    """The run at one budget; kept with the run, so that what is computed from it is too."""
-    if budget is None:
+def _at(history: History, question: Question) -> History:
+    """The run at the budget asked for; kept with the run, so that what is computed from it is too."""
+    budget = question.budget
+    if budget is None or (budget == ALL and question.card in AS_READ):
         return history
-    key = ("at budget", budget)
+    key = ("at budget", budget, question.objective if budget == ALL else None)
     if key not in history.memory:
-        history.memory[key] = select(history, budget=budget)
+        history.memory[key] = (
+            select(history, budget=float(budget))
+            if budget != ALL
+            else all_budgets(history, question.objective)
+        )
     found: History = history.memory[key]
     return found
 
@@ -112,7 +119,9 @@ def _data(
 def _beside(
     history: History, question: Question, others: Mapping[str, History], progress: Progress
 ) -> Cards:
-    found = attempt("comparison of runs", lambda: beside(others, question.objective))
+    known = {o.name for other in others.values() for o in other.objectives}
+    wanted = question.objective if question.objective in known else None
+    found = attempt("comparison of runs", lambda: beside(others, wanted))
     return (beside_card(found),)
 
 

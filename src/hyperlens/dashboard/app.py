@@ -38,7 +38,7 @@ def create_app(
 
     With a `token`, every request must carry it. `hosts` are the names the page answers to.
     """
-    given = tuple(s if isinstance(s, Source) else Source(s) for s in sources)
+    given = tuple(dict.fromkeys(s if isinstance(s, Source) else Source(s) for s in sources))
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
@@ -55,7 +55,12 @@ def create_app(
             Route(
                 "/report.css", _file("text/css", lambda: asset("report.css") + asset("live.css"))
             ),
-            Route("/front.js", _file("text/javascript", lambda: front_end("live.js"))),
+            Route(
+                "/front.js",
+                _file(
+                    "text/javascript", lambda: front_end("keeping.js", "comparing.js", "live.js")
+                ),
+            ),
             Route("/plotly.js", _file("text/javascript", plotly_js)),
             Route("/api/runs", _runs),
             Route("/api/state", _state),

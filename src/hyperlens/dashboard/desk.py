@@ -115,10 +115,11 @@ class Desk:
         return question.beside if question.card == "beside" else ()
 
     def _versions(self, seen: Seen, others: tuple[int, ...]) -> tuple[str, ...]:
+        """Of the data, and of the titles that other runs are shown with."""
         found = [seen.version]
         for k in others:
             other = self.state(k).seen
-            found.append("" if other is None else other.version)
+            found.append("" if other is None else f"{other.version} {self._runs[k].title}")
         return tuple(found)
 
     def _remember(self, job: Job, lane: Lane) -> None:
@@ -141,12 +142,25 @@ class Desk:
     def _list(self, job: Job) -> None:
         self._listed, self._listing = time.monotonic(), False
         self._long.start()  # only now, so that the first look at a run does not wait for it
-        for run in job.result or ():
-            if run not in self._runs:  # the number of a run stays the same
+        for run in job.result or ():  # the number of a run stays the same
+            number = self._number(run)
+            unnamed = self._number(Run(run.source, None, ""))
+            if number is not None:
+                self._runs[number] = run  # perhaps by another title
+            elif unnamed is not None:  # a storage that had no study when it was listed
+                self._runs[unnamed] = run
+                self._known.pop(unnamed, None)
+            else:
                 self._runs.append(run)
 
+    def _number(self, run: Run) -> int | None:
+        return self._runs.index(run) if run in self._runs else None
+
     def _look(self, job: Job) -> None:
-        known = self._known[self._runs.index(job.content)]
+        number = self._number(job.content)
+        if number is None:
+            return
+        known = self._known[number]
         known.looking, known.looked = False, time.monotonic()
         known.problem = job.problem
         if job.state == "done":
@@ -155,5 +169,6 @@ class Desk:
     def _keep(self, job: Job) -> None:
         """Under the data it was really computed from, which may be newer than what was asked of."""
         run, question, _ = job.content
-        key = question.key(self._runs.index(run), job.result["versions"])
-        self.cache.put(key, job.result)
+        number = self._number(run)
+        if number is not None:
+            self.cache.put(question.key(number, job.result["versions"]), job.result)

@@ -16,6 +16,7 @@ SURROGATES = ("gp", "forest")
 MOST_SPLITS = 20
 MOST_STEPS = 60
 MOST_RUNS = 12  # beside each other
+ALL = "all"  # budgets: lower ones used too, where that is sound
 
 Step = tuple[str, int]
 
@@ -34,7 +35,7 @@ class Question:
 
     card: str
     objective: str | None = None
-    budget: float | None = None
+    budget: float | str | None = None
     surrogate: str | None = None
     parameter: str | None = None
     other: str | None = None
@@ -45,7 +46,7 @@ class Question:
 
     @property
     def quick(self) -> bool:
-        return self.card in QUICK
+        return self.card in QUICK and self.budget != ALL
 
     def key(self, run: int, versions: tuple[str, ...]) -> str:
         """The same for the same data and choices, whoever asks."""
@@ -62,8 +63,8 @@ def parse(body: Any, seen: Seen, runs: int) -> Question:
         raise NotAsked("There is no such card.")
     return Question(
         card=str(card),
-        objective=_among(body, "objective", seen.objectives),
-        budget=_among(body, "budget", seen.budgets),
+        objective=_among(body, "objective", tuple(name for name, _ in seen.objectives)),
+        budget=_among(body, "budget", (*seen.budgets, ALL) if seen.budgets else ()),
         surrogate=_among(body, "surrogate", SURROGATES),
         parameter=_among(body, "parameter", seen.parameters),
         other=_among(body, "other", seen.parameters),

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hyperlens.dashboard.sources import Run, Seen, Source
+from hyperlens.dashboard.sources import Run, Seen, Source, labels
+from hyperlens.errors import NoTrials
 from hyperlens.history import History
 
-MOST_KEPT = 4  # runs kept in memory, each with what was computed from it
+MOST_KEPT = 8  # runs kept in memory, each with what was computed from it
 MOST_FILES = 2000  # of a folder, looked at for a change
 MOST_EXPLAINED = 5000  # recorded proposals that can be chosen
 
@@ -40,14 +41,21 @@ class Reader:
         from hyperlens.importers.studies import studies
 
         found = []
-        for k, source in enumerate(self.sources):
+        named = labels([source.where for source in self.sources])
+        for k, (source, label) in enumerate(zip(self.sources, named, strict=True)):
             names = (source.study,) if source.study else studies(source.where)
-            label = Path(source.where.split("://")[-1].split("@")[-1]).name or source.where
             if len(names) > 1 or (names and source.study is None and len(self.sources) > 1):
                 found += [Run(k, name, f"{name} ({label})") for name in names]
             else:
                 found.append(Run(k, names[0] if names else None, label))
         return found
+
+    def look(self, run: Run) -> Seen:
+        """What there is of the run now; nothing yet, perhaps."""
+        try:
+            return self.read(run).seen
+        except NoTrials:
+            return Seen(title=run.title)
 
     def read(self, run: Run) -> Read:
         """The run as it is now."""
@@ -95,7 +103,7 @@ def _seen(history: History, version: str, took: float) -> Seen:
         trials=len(history.trials),
         analysed=sum(t.state in history.analysed for t in history.trials),
         parameters=history.space.names,
-        objectives=tuple(o.name for o in history.objectives),
+        objectives=tuple((o.name, o.maximize) for o in history.objectives),
         budgets=tuple(budgets) if len(budgets) > 1 else (),
         explained=tuple((recorded or later)[-MOST_EXPLAINED:]),
         recorded=bool(recorded),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 
@@ -19,29 +21,49 @@ class Source:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a source: its study, if the source is a storage."""
+    """One run of a source: its study, if the source is a storage. It may get another title."""
 
     source: int
     study: str | None
-    title: str
+    title: str = field(compare=False)
 
 
 @dataclass(frozen=True)
 class Seen:
     """What is known of a run before anything is computed; plain values only."""
 
-    version: str  # a digest of everything that was read
     title: str
-    trials: int
-    analysed: int
-    parameters: tuple[str, ...]
-    objectives: tuple[str, ...]
-    budgets: tuple[float, ...]
-    explained: tuple[int, ...]  # numbers of trials whose proposal can be explained
-    recorded: bool  # by the surrogate that proposed them
-    took: float  # seconds of reading
+    version: str = ""  # a digest of everything that was read
+    trials: int = 0
+    analysed: int = 0
+    parameters: tuple[str, ...] = ()
+    objectives: tuple[tuple[str, bool], ...] = ()  # with whether each is maximised
+    budgets: tuple[float, ...] = ()
+    explained: tuple[int, ...] = ()  # numbers of trials whose proposal can be explained
+    recorded: bool = False  # by the surrogate that proposed them
+    took: float = 0.0  # seconds of reading
 
     def public(self) -> dict[str, Any]:
         """What the page is told."""
         names = ("version", "title", "trials", "analysed", "parameters", "objectives", "budgets")
         return {name: getattr(self, name) for name in (*names, "explained", "recorded")}
+
+
+def labels(places: Sequence[str]) -> list[str]:
+    """The last part of each place, with as much before it as tells it from the others.
+
+    >>> labels(["a/run_1", "b/run_1", "sqlite:///two.db"])
+    ['a/run_1', 'b/run_1', 'two.db']
+    """
+    paths = [place.removeprefix("sqlite:///") for place in places]
+    parts = [PurePath(p.split("://")[-1].split("@")[-1] if "://" in p else p).parts for p in paths]
+    found = []
+    for k, (place, own) in enumerate(zip(places, parts, strict=True)):
+        others = [other for j, other in enumerate(parts) if j != k]
+        most = len(own)
+        shown = next(
+            (n for n in range(1, most) if all(own[-n:] != other[-n:] for other in others)), most
+        )
+        label = str(PurePath(*own[most - shown :])) if own else place
+        found.append(label if own not in others else f"{label} ({k + 1})")
+    return found

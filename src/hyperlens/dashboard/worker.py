@@ -63,7 +63,7 @@ def _list(reader: Any, content: Any, progress: Progress) -> list[Run]:
 
 
 def _look(reader: Any, run: Run, progress: Progress) -> Any:
-    return reader.read(run).seen
+    return reader.look(run)
 
 
 def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
     beside = {other.title: reader.read(other) for other in others}
     cards = answer(read.history, question, {k: r.history for k, r in beside.items()}, progress)
     return {
-        "versions": (read.seen.version, *(r.seen.version for r in beside.values())),
+        "versions": (read.seen.version, *(f"{r.seen.version} {k}" for k, r in beside.items())),
         "trials": read.seen.trials,
         "html": "\n".join(
             card_html(card, own_title=card.title != card.section, live=True) for card in cards

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,37 @@ from hyperlens.errors import AnalysisError
 
 Acquisition = Literal["lcb", "ei"]
 Score = Callable[[FloatArray, FloatArray], FloatArray]  # mean, std (k,) -> (k,)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """By what a proposal is judged, which way is better, and whether it was chosen by this."""
+
+    kind: Literal["lcb", "ei", "given"]
+    larger: bool
+    made: bool
+
+    @property
+    def part(self) -> Literal["bound", "score"]:
+        return "bound" if self.kind == "lcb" else "score"
+
+    @property
+    def called(self) -> str:
+        return {
+            "lcb": "the bound",
+            "ei": "the expected improvement",
+            "given": "what the given function returns",
+        }[self.kind]
+
+    def desirable(self, contribution: float) -> bool:
+        return contribution > 0 if self.larger else contribution < 0
+
+
+def aim(acquisition: Acquisition | Score, maximize: bool, made: bool) -> Aim:
+    """A larger improvement is better; what a user's function returns is read like the bound."""
+    if callable(acquisition):
+        return Aim("given", maximize, False)
+    return Aim(acquisition, acquisition == "ei" or maximize, made)
 
 
 def improvement(mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
@@ -28,7 +60,8 @@ def improvement(mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
 def scored(acquisition: Acquisition | Score, best: float, sign: float) -> Score | None:
     """The score of minimised costs; None for the bound, which follows from mean and std.
 
-    A function of the user's is given the mean in the user's own direction (`sign` -1: maximised).
+    A function of the user's is given the mean in the user's own direction (`sign` -1: maximised), and
+    what it returns is left as it is: like the bound, less is better unless the objective is maximised.
     """
     if callable(acquisition):
         given: Score = acquisition

@@ -10,10 +10,10 @@ import numpy as np
 
 from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.recorded import position
+from hyperlens.explain.recorded import BEST, position
 from hyperlens.history import History
 
-Which = Literal["default", "incumbent"] | int | Mapping[str, Any]
+Which = Literal["default", "incumbent", "best"] | int | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def named(history: History, which: Which, objective: str | None = None) -> Named
     elif isinstance(which, (int, np.integer)) and not isinstance(which, bool):
         trial = history.trials[position(history, int(which))]
         values, called = trial.values, f"trial {trial.number}"
-    elif which == "incumbent":
+    elif which in BEST:
         trial = history.incumbent(objective)
         values, called = trial.values, f"the best trial ({trial.number})"
     elif which == "default":

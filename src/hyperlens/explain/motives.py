@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from hyperlens.cube import FloatArray
+from hyperlens.explain.acquisitions import Aim
+from hyperlens.history import Objective
 
 HARDLY = 0.01  # part of all contributions below which one hardly matters
+NOISE = 1e-9  # of the largest contribution: a smaller one is rounding
 
 
 def motive(mean: float, uncertainty: float, maximize: bool) -> str:
@@ -29,58 +34,104 @@ def motive(mean: float, uncertainty: float, maximize: bool) -> str:
     return " with ".join(filter(None, [gained, lost])) or "neither exploitation nor exploration"
 
 
+def tidy(numbers: FloatArray, largest: float) -> FloatArray:
+    """Numbers as a table shows them: 0 where they are nothing but rounding.
+
+    >>> tidy(np.array([0.5, -1e-16]), 0.5).tolist()
+    [0.5, 0.0]
+    """
+    return np.where(np.abs(numbers) < NOISE * largest, 0.0, numbers)
+
+
 def parameter_sentences(
     parameters: Sequence[str],
     values: Sequence[Any],
-    parts: Mapping[str, FloatArray],  # "mean", "uncertainty", "bound": contributions
+    parts: Mapping[str, FloatArray],  # "mean", "uncertainty", "bound", "score": contributions
     tau: float,
-    objective: str,
-    maximize: bool,
+    objective: Objective,
+    aim: Aim,
 ) -> tuple[str, ...]:
     """One sentence for each parameter."""
     least = HARDLY * float(abs(parts["bound"]).sum())
+    judged = parts[aim.part]
+    least_judged = HARDLY * float(abs(judged).sum())
+    weight = tau if aim.part == "bound" else 1.0  # of the uncertainty
+    largest = max(float(abs(parts[k]).max(initial=0)) for k in ("mean", "uncertainty"))
     found = []
     for j, (name, value) in enumerate(zip(parameters, values, strict=True)):
-        mean, uncertainty, bound = (float(parts[k][j]) for k in ("mean", "uncertainty", "bound"))
+        mean, uncertainty, worth = (
+            float(parts["mean"][j]),
+            float(parts["uncertainty"][j]),
+            judged[j],
+        )
         if value is None:
             found.append(f"'{name}' is inactive here and contributes nothing.")
             continue
-        matters = abs(mean) > least, tau * abs(uncertainty) > least
-        if not any(matters):
+        matters = abs(mean) > least, weight * abs(uncertainty) > least
+        if not any(matters) if aim.part == "bound" else abs(worth) <= least_judged:
             found.append(f"'{name}' = {shown(value)} hardly matters for this proposal.")
             continue
-        meaning = motive(mean * matters[0], uncertainty * matters[1], maximize)
-        desirable = bound > 0 if maximize else bound < 0
-        found.append(
-            f"'{name}' = {shown(value)} means {meaning}: it {_moves(mean)} the predicted {objective} "
-            f"by {abs(mean):.3g} and {_moves(uncertainty)} the uncertainty by {abs(uncertainty):.3g}, "
-            f"which makes the proposal {abs(bound):.3g} {'more' if desirable else 'less'} desirable."
+        meaning = motive(mean * matters[0], uncertainty * matters[1], objective.maximize)
+        moved = _moves(mean, largest, f"the predicted {objective.name}")
+        unsure = _moves(uncertainty, largest, "the uncertainty")
+        better = f"{'more' if aim.desirable(worth) else 'less'} desirable"
+        effect = (
+            f"{moved} and {unsure}, which makes the proposal {abs(worth):.3g} {better}"
+            if aim.part == "bound"
+            else f"{moved}, {unsure} and {_moves(worth, 0.0, f'the score, {aim.called},')}, which "
+            f"makes the proposal {better}"
         )
+        found.append(f"'{name}' = {shown(value)} means {meaning}: it {effect}.")
     return tuple(found)
 
 
 def overall_sentence(
     trial: int,
     parameters: Sequence[str],
-    bound: FloatArray,
+    contributions: FloatArray,  # to what the aim is
     actual: Mapping[str, float],
-    payout: Mapping[str, float],
-    objective: str,
-    maximize: bool,
+    average: Mapping[str, float],
+    objective: Objective,
     reference: str,
+    aim: Aim,
 ) -> str:
     """What the proposal is for as a whole, and which parameters weigh most."""
-    mean, uncertainty = payout["mean"], payout["uncertainty"]
+    mean, uncertainty = (actual[k] - average[k] for k in ("mean", "uncertainty"))
     said = (
-        f"Trial {trial} means {motive(mean, uncertainty, maximize)}: its predicted {objective} of "
-        f"{actual['mean']:.4g} is {_compared(mean)} {reference}, its uncertainty of "
+        f"Trial {trial} means {motive(mean, uncertainty, objective.maximize)}: its predicted "
+        f"{objective.name} of {actual['mean']:.4g} is {_compared(mean)} {reference}, its uncertainty of "
         f"{actual['uncertainty']:.3g} is {_compared(uncertainty)}"
     )
-    if len(parameters) < 2:
-        return said + "."
-    first, second = sorted(range(len(parameters)), key=lambda j: -abs(bound[j]))[:2]
-    weights = [f"'{parameters[j]}' ({bound[j]:+.3g})" for j in (first, second)]
-    return f"{said}; {weights[0]} and {weights[1]} weigh most."
+    order = sorted(range(len(parameters)), key=lambda j: -abs(contributions[j]))[:2]
+    weights = " and ".join(f"'{parameters[j]}' ({contributions[j]:+.3g})" for j in order)
+    several = len(parameters) > 1
+    if aim.part == "bound":
+        chosen = (
+            f" that it {'maximised' if objective.maximize else 'minimised'}" if aim.made else ""
+        )
+        return said + (f"; {weights} weigh most in the bound{chosen}." if several else ".")
+    numbers = f"{actual['score']:.3g} against {average['score']:.3g}, {reference}"
+    lead = f"It maximised {aim.called}, the score:" if aim.made else f"Its score, {aim.called}, is"
+    way = "larger" if aim.larger else "less"
+    weighed = f"; {weights} weigh most in it, and" if several else ","
+    return f"{said}. {lead} {numbers}{weighed} {way} is better."
+
+
+def basis_sentence(tau: float, maximize: bool, aim: Aim, best: float) -> str:
+    """What bound and score are, and which of them the proposal was chosen by."""
+    bound = f"bound = mean {'+' if maximize else '-'} {tau:g} x uncertainty"
+    way = "more" if maximize else "less"
+    if aim.part == "bound":
+        chosen = f"which this proposal {'maximised' if maximize else 'minimised'}"
+        return f"{bound}, {chosen if aim.made else f'{way} is better'}."
+    if aim.kind == "given":
+        return f"{bound}; score = {aim.called} for mean and standard deviation, {way} is better."
+    chosen = ", which this proposal maximised" if aim.made else ""
+    return (
+        f"{bound}, for comparison; score = the expected improvement{chosen}: the expected gain over "
+        f"{best:.4g}, the best prediction of what was tried by then, where a worse result counts as 0; "
+        "larger is better."
+    )
 
 
 def shown(value: Any) -> str:
@@ -88,8 +139,10 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _moves(change: float) -> str:
-    return "raises" if change > 0 else "lowers"
+def _moves(change: float, largest: float, what: str) -> str:
+    if abs(change) <= NOISE * largest:
+        return f"leaves {what} as it is"
+    return f"{'raises' if change > 0 else 'lowers'} {what} by {abs(change):.3g}"
 
 
 def _compared(payout: float) -> str:

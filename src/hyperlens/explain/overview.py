@@ -33,6 +33,7 @@ class Overview(Record):
     conditions: dict[str, str]
     constants: dict[str, Any]
     notes: tuple[str, ...]
+    others: tuple[str, ...] = ()  # objectives beside this one
 
     @property
     def trials(self) -> int:
@@ -68,4 +69,5 @@ def overview(history: History, objective: str | None = None) -> Overview:
         conditions=history.space.conditions,
         constants=dict(history.space.constants),
         notes=tuple(history.warnings(objective)),
+        others=tuple(o.name for o in history.objectives if o != chosen),
     )

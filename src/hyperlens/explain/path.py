@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +16,16 @@ from hyperlens.explain.acquisitions import Acquisition, Score
 from hyperlens.explain.attribution import Method
 from hyperlens.explain.backgrounds import WIDTH, Kind
 from hyperlens.explain.proposals import PARTS, Baseline, Question, Why, explained
-from hyperlens.explain.recorded import first_explainable, position, proposed
+from hyperlens.explain.recorded import (
+    Origin,
+    WhichTrial,
+    first_explainable,
+    numbered,
+    origin,
+    position,
+    proposed,
+    recorded_aim,
+)
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.threads import one_thread
@@ -36,6 +45,9 @@ class Path(Record):
     `average` and `payout` hold an array (T,) for each of "mean", "uncertainty" and "bound"; `measured`
     is what each trial cost, nan if it failed. `values` and `vectors` are the configurations, on the
     user's scale and in the unit cube; those of the initial design are in `design` and `design_vectors`.
+
+    The bound has one `tau` for all, so that proposals can be compared: the recorded one, or 1 where a
+    search changed its own, which a note says. `proposed_by` is each proposal's own acquisition.
     """
 
     objective: str
@@ -60,6 +72,8 @@ class Path(Record):
     payout: dict[str, FloatArray]
     measured: FloatArray
     tau: FloatArray
+    proposed_by: tuple[str | None, ...]  # "lcb", "ei", None where that is not recorded
+    origin: tuple[Origin, ...]  # who is recorded to have chosen the configuration
     r2: FloatArray  # of each surrogate, cross-validated
     recorded: BoolArray
     design: tuple[tuple[Any, ...], ...]
@@ -69,6 +83,16 @@ class Path(Record):
     background: str
     level: float
     notes: tuple[str, ...]
+    _whys: tuple[Why, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def called(self) -> str:
+        """What the trials are: where all were drawn at random, none of them is a proposal."""
+        return "trial" if set(self.origin) == {"random"} else "proposal"
+
+    def why(self, row: int) -> Why:
+        """All that is known of one proposal."""
+        return self._whys[row]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -104,7 +128,7 @@ def path(
     history: History,
     tau: float | None = None,
     *,
-    trials: Sequence[int] | None = None,
+    trials: Sequence[WhichTrial] | None = None,
     initial: int | None = None,
     method: Method = "auto",
     samples: int | None = None,
@@ -125,14 +149,16 @@ def path(
 
     Explained are the trials that a recorded surrogate proposed; where nothing is recorded, all but the
     first `initial` ones (four per parameter, at most half of the run), each by a surrogate fitted to the
-    trials before it. `trials` names others. `workers` threads share the work (one per core); the
-    answer does not depend on them. `progress` is called with how many of how many are done.
+    trials before it. `trials` names others. `tau` holds for all of them: the recorded one, or 1 if
+    several are recorded or none is. `workers` threads share the work (one per core); the answer does
+    not depend on them. `progress` is called with how many of how many are done.
     """
     question = Question(
         tau, method, samples, background, size, width, baseline, acquisition, surrogate, level,
         seed, objective, trees,
     )  # fmt: skip
     numbers, design, notes = _chosen(history, trials, initial, objective)
+    question, said = _comparable(history, numbers, question)
 
     def one(trial: int) -> Why:
         return explained(history, trial, question.proposer(history, trial), question, threads=1)
@@ -147,22 +173,48 @@ def path(
         except BaseException:
             pool.shutdown(cancel_futures=True)  # who interrupts does not wait for all the others
             raise
-    return _collected(history, question, found, design, notes)
+    return _collected(history, question, found, design, notes + said)
+
+
+def _comparable(
+    history: History, numbers: Sequence[int], question: Question
+) -> tuple[Question, tuple[str, ...]]:
+    """The question with one tau for all proposals, and what they were really chosen by."""
+    trials = [history.trials[position(history, number)] for number in numbers]
+    aims = [recorded_aim(trial) for trial in trials if proposed(trial)]
+    taus = {tau for _, tau in aims if tau is not None}
+    tau = question.tau
+    if tau is None:
+        tau = taus.pop() if len(taus) == 1 else 1.0
+    improving = sum(acquisition == "ei" for acquisition, _ in aims)
+    bounds = [own for acquisition, own in aims if acquisition == "lcb" and own is not None]
+    asked = replace(question, tau=tau)
+    if not improving and set(bounds) <= {tau}:
+        return asked, ()
+    verb = "maximised" if history.objective(question.objective).maximize else "minimised"
+    made = [f"{improving} maximised the expected improvement"] if improving else []
+    made += [f"{bounds.count(t)} {verb} a bound with tau {t:g}" for t in sorted(set(bounds))]
+    return asked, (
+        f"Of the proposals, {' and '.join(made)}; the bound that is shown has tau {tau:g} for all, so "
+        "that they can be compared.",
+    )
 
 
 def _chosen(
-    history: History, trials: Sequence[int] | None, initial: int | None, objective: str | None
+    history: History,
+    trials: Sequence[WhichTrial] | None,
+    initial: int | None,
+    objective: str | None,
 ) -> tuple[list[int], list[int], tuple[str, ...]]:
     """Numbers of the trials to explain, positions of the initial design, and what to say of it."""
     if trials is not None:
-        places = [position(history, int(trial)) for trial in trials]
-        if not places:
+        numbers = [numbered(history, trial, objective) for trial in trials]
+        if not numbers:
             raise AnalysisError("No trial was named; name at least one, or none at all for a path.")
-        return [int(trial) for trial in trials], list(range(min(places))), ()
+        return numbers, _design(history, min(position(history, n) for n in numbers)), ()
     recorded = [k for k, trial in enumerate(history.trials) if proposed(trial)]
     if recorded and initial is None:
-        numbers = [history.trials[k].number for k in recorded]
-        return numbers, list(range(recorded[0])), ()
+        return [history.trials[k].number for k in recorded], _design(history, recorded[0]), ()
     n = len(history.trials)
     first = min(INITIAL * len(history.space), n // 2) if initial is None else initial
     first = max(first, first_explainable(history, objective))
@@ -171,8 +223,40 @@ def _chosen(
             f"Of {n} trials the first {first} cannot all be the initial design; run more trials, or "
             "name a smaller number."
         )
-    said = f"The first {first} trials are taken as the initial design."
-    return [t.number for t in history.trials[first:]], list(range(first)), (said,)
+    design = _design(history, first)
+    said = (
+        f"The first {first} trials are taken as the initial design."
+        if design
+        else f"The first {first} trials are left out: too little was known before them."
+    )
+    return [t.number for t in history.trials[first:]], design, (said,)
+
+
+def _design(history: History, first: int) -> list[int]:
+    """Positions of the initial design: of the first trials those that were not drawn at random."""
+    return [k for k, trial in enumerate(history.trials[:first]) if origin(trial) != "random"]
+
+
+def _fitted(found: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> tuple[str, ...]:
+    """What is not known of those that were explained by a surrogate fitted here."""
+    fitted = [who for w, who in zip(found, origins, strict=True) if not w.recorded]
+    what = "trials" if set(origins) == {"random"} else "proposals"
+    told: tuple[tuple[Origin, str], ...] = (
+        ("random", "{} were drawn at random, no surrogate proposed them"),
+        ("initial", "{} belong to the initial design, no surrogate proposed them"),
+        ("unknown", "what the optimiser believed is not recorded for {}"),
+        ("surrogate", "the recorded surrogates of {} could not be used"),
+    )
+    at = " at the largest budget by then" if budgets else ""
+    notes = []
+    for who, text in told:
+        if n := fitted.count(who):
+            said = text.format(f"{n} of {len(found)} {what}")
+            notes.append(
+                f"{said[0].upper() + said[1:]}; a surrogate was fitted to the complete trials before "
+                f"each{at}."
+            )
+    return tuple(notes)
 
 
 def _collected(
@@ -190,12 +274,10 @@ def _collected(
         for end in ("", "_low", "_high")
     }
     places = [position(history, w.trial) for w in found]
-    fitted = [w for w in found if not w.recorded]
-    if fitted and question.surrogate is None:
-        notes += (
-            f"The surrogates of {len(fitted)} of {len(found)} proposals were fitted to the trials "
-            "before each; what the optimiser believed is not recorded.",
-        )
+    origins = tuple(origin(history.trials[k]) for k in places)
+    if question.surrogate is None:
+        budgets = len({t.budget for t in history.trials}) > 1
+        notes += _fitted(found, origins, budgets)
 
     def each(which: Literal["actual", "average", "payout"]) -> dict[str, FloatArray]:
         return {name: np.array([getattr(w, which)[name] for w in found]) for name in SHOWN}
@@ -218,6 +300,8 @@ def _collected(
         payout=each("payout"),
         measured=np.array([np.nan if w.measured is None else w.measured for w in found]),
         tau=np.array([w.tau for w in found]),
+        proposed_by=tuple(w.proposed_by for w in found),
+        origin=origins,
         r2=np.array([w.quality.r2 for w in found]),
         recorded=np.array([w.recorded for w in found]),
         design=tuple(values(k) for k in design),
@@ -227,4 +311,5 @@ def _collected(
         background=found[0].background,
         level=found[0].level,
         notes=notes,
+        _whys=tuple(found),
     )

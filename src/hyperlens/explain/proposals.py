@@ -3,6 +3,7 @@
 Symbols
     m, se, cb    predicted mean, its standard deviation, and the bound m - tau se; shown in the user's
                  own direction, so that of a maximised objective the bound is m + tau se
+    ei           the expected improvement, where that is what was maximised or asked for
     phi(v)       Shapley values of v; phi(cb) = phi(m) - tau phi(se) (P3 Eq. 8)
     payout       v at the proposal minus the average of v over the background
 """
@@ -18,13 +19,18 @@ import numpy as np
 from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain import backgrounds
-from hyperlens.explain.acquisitions import Acquisition, Score, scored
+from hyperlens.explain.acquisitions import Acquisition, Score, aim, scored
 from hyperlens.explain.attribution import METHODS, Method, Part, attribute
 from hyperlens.explain.backgrounds import KINDS, SIZE, WIDTH, Kind
 from hyperlens.explain.configurations import named
 from hyperlens.explain.mixtures import Game
-from hyperlens.explain.motives import overall_sentence, parameter_sentences
-from hyperlens.explain.recorded import Proposer, position, proposer
+from hyperlens.explain.motives import (
+    basis_sentence,
+    overall_sentence,
+    parameter_sentences,
+    tidy,
+)
+from hyperlens.explain.recorded import BEST, Proposer, WhichTrial, numbered, position, proposer
 from hyperlens.history import History
 from hyperlens.record import Record
 from hyperlens.surrogates.quality import Quality
@@ -33,20 +39,24 @@ from hyperlens.surrogates.threads import one_thread
 if TYPE_CHECKING:
     import pandas as pd
 
-Baseline = Literal["default", "incumbent"] | Mapping[str, Any]
+Baseline = Literal["default", "incumbent", "best"] | Mapping[str, Any]
 PARTS = ("mean", "uncertainty", "bound", "score")
 THESIS_POPULATION = 1000  # background points per parameter of the thesis's estimator
 
 
 @dataclass(frozen=True)
 class Why(Record):
-    """One proposal explained; parameters with the largest contribution to the bound first.
+    """One proposal explained; parameters that weigh most in what it is judged by come first.
+
+    A proposal is judged by the bound, or by the score where there is one: the expected improvement
+    where that made the proposal or is asked for (larger is better), or what a given function returns
+    (read like the bound). `basis` says so in a sentence; `proposed_by` is the recorded acquisition.
 
     `mean`, `uncertainty` and `bound` are contributions: bound = mean - tau uncertainty (+ where the
     objective is maximised), and each adds up to its `payout`, which is `actual` - `average`. A
     negative contribution to the mean or the bound is desirable (a positive one where maximised), a
     positive one to the uncertainty always. `low` and `high` coincide where nothing was sampled.
-    `score` is there for acquisitions other than the bound. Values are None where inactive.
+    Values are None where inactive.
     """
 
     trial: int
@@ -71,7 +81,8 @@ class Why(Record):
     payout: dict[str, float]
     measured: float | None  # the trial's own result
     tau: float
-    acquisition: str  # "lcb", "ei" or "given"
+    acquisition: str  # that explains it: "lcb" (the bound), "ei" or "given"
+    proposed_by: str | None  # that made it: "lcb" or "ei"; None where that is not recorded
     surrogate: str  # "gp", "forest" or "given"
     recorded: bool  # is it the very surrogate that proposed the trial?
     learned: int  # results that the surrogate had learned from
@@ -81,6 +92,7 @@ class Why(Record):
     background_size: int
     level: float
     quality: Quality
+    basis: str  # what bound and score are, and by which of them it was chosen
     sentence: str
     sentences: tuple[str, ...]  # one a parameter
     notes: tuple[str, ...]
@@ -95,6 +107,21 @@ class Why(Record):
         for name in present:
             columns |= {f"{name}_{end}": getattr(self, f"{name}_{end}") for end in ("low", "high")}
         return pd.DataFrame(columns)
+
+    @property
+    def parts(self) -> dict[str, FloatArray]:
+        """Contributions as tables show them: rounding noise is 0; the score has a scale of its own."""
+        found = {name: getattr(self, name) for name in PARTS[:3]}
+        largest = max(float(np.abs(part).max(initial=0)) for part in found.values())
+        shown = {name: tidy(part, largest) for name, part in found.items()}
+        if self.score is not None:
+            shown["score"] = tidy(self.score, float(np.abs(self.score).max(initial=0)))
+        return shown
+
+    @property
+    def compared_with(self) -> str:
+        """What `average` is, in a few words."""
+        return "on average" if self.background in KINDS else f"of {self.background}"
 
 
 @dataclass(frozen=True)
@@ -126,6 +153,10 @@ class Question:
             raise AnalysisError(
                 f"There is no background '{self.background}'; choose one of {listed(KINDS)}."
             )
+        if self.baseline is not None and self.background != "global":
+            raise AnalysisError(
+                f"A baseline takes the place of a {self.background} background; give one of the two."
+            )
         if self.samples is not None and self.samples < 2:
             raise AnalysisError(f"{self.samples} samples have no spread; draw 2 or more.")
         if self.size is not None and self.size < 1:
@@ -152,7 +183,7 @@ class Question:
 
 def why(
     history: History,
-    trial: int | None = None,
+    trial: WhichTrial | None = None,
     tau: float | None = None,
     *,
     method: Method = "auto",
@@ -168,11 +199,12 @@ def why(
     objective: str | None = None,
     trees: int = 64,
 ) -> Why:
-    """Explain why a trial (its number; the best if None) was proposed.
+    """Explain why a trial (its number, or "best", which None means too) was proposed.
 
     The surrogate is the recorded one, or one fitted to the trials before, which a note then says.
-    `tau` and `acquisition` are the recorded ones, else 1 and "lcb"; an acquisition may be a function
-    of mean and std, both arrays, the mean in the objective's own direction.
+    `tau` and `acquisition` ("lcb", "ei") are the recorded ones, else 1 and "lcb"; an acquisition may
+    be a function of mean and std, both arrays, the mean in the objective's own direction. What it
+    returns is read like the bound: less is better, more where the objective is maximised.
 
     `background` is the whole space, a box of `width` around the proposal, or half of each, of `size`
     Sobol' points (1024); `baseline` compares with one configuration instead: the default's, the best
@@ -185,8 +217,7 @@ def why(
         tau, method, samples, background, size, width, baseline, acquisition, surrogate, level,
         seed, objective, trees,
     )  # fmt: skip
-    number = history.incumbent(objective).number if trial is None else int(trial)
-    position(history, number)
+    number = numbered(history, trial, objective)
     key = ("proposer", number, surrogate, objective, seed, trees)
     if history.memory.get("proposer", (None,))[0] != key:
         history.memory["proposer"] = (key, question.proposer(history, number))
@@ -209,6 +240,8 @@ def explained(
     tau = 1.0 if tau is None else tau
     acquisition = question.acquisition or source.acquisition or "lcb"
     score = scored(acquisition, source.best, sign)
+    same = acquisition == source.acquisition and (acquisition == "ei" or tau == source.tau)
+    judged = aim(acquisition, chosen.maximize, source.recorded and same)
     latents, kind, reference = _background(history, own.vector, source, question)
 
     def quantities(mean: FloatArray, std: FloatArray) -> FloatArray:
@@ -229,7 +262,7 @@ def explained(
     shown = {"mean": _turned(mean, sign), "uncertainty": uncertainty, "bound": _turned(bound, sign)}
     if rest:
         shown["score"] = rest[0]
-    order = np.argsort(-np.abs(bound.contribution), kind="stable")
+    order = np.argsort(-np.abs(shown[judged.part].contribution), kind="stable")
     names = tuple(space.names[j] for j in order)
     values = tuple(own.values.get(name) for name in names)
     numbers = {
@@ -245,7 +278,7 @@ def explained(
         for name in PARTS
         for end in ("", "_low", "_high")
     }
-    payout = {name: part.payout for name, part in shown.items()}
+    average = {name: part.average for name, part in shown.items()}
     actual = {name: part.actual for name, part in shown.items()}
     cost = history.trials[position(history, trial)].costs[history.objectives.index(chosen)]
     return Why(
@@ -256,11 +289,12 @@ def explained(
         values=values,
         **arrays,
         actual=actual,
-        average={name: part.average for name, part in shown.items()},
-        payout=payout,
+        average=average,
+        payout={name: part.payout for name, part in shown.items()},
         measured=float(cost) if np.isfinite(cost) else None,
         tau=tau,
-        acquisition=acquisition if isinstance(acquisition, str) else "given",
+        acquisition=judged.kind,
+        proposed_by=source.acquisition,
         surrogate=source.name,
         recorded=source.recorded,
         learned=len(source.y),
@@ -270,12 +304,23 @@ def explained(
         background_size=len(latents),
         level=question.level,
         quality=source.quality,
+        basis=basis_sentence(tau, chosen.maximize, judged, sign * source.best),
         sentence=overall_sentence(
-            trial, names, arrays["bound"], actual, payout, chosen.name, chosen.maximize, reference
+            trial, names, arrays[judged.part], actual, average, chosen, reference, judged
         ),
-        sentences=parameter_sentences(names, values, arrays, tau, chosen.name, chosen.maximize),
-        notes=source.notes,
+        sentences=parameter_sentences(names, values, arrays, tau, chosen, judged),
+        notes=source.notes + _otherwise(trial, source, judged.kind),
     )
+
+
+def _otherwise(trial: int, source: Proposer, kind: str) -> tuple[str, ...]:
+    """That a proposal is explained by something else than what made it."""
+    if source.acquisition in (None, kind):
+        return ()
+    made = (
+        "maximised the expected improvement" if source.acquisition == "ei" else "chose by a bound"
+    )
+    return (f"Trial {trial} {made}; it is explained by another acquisition, as was asked.",)
 
 
 def _background(
@@ -285,7 +330,7 @@ def _background(
     cube, seed = history.space.cube, question.seed
     size = SIZE if question.size is None else question.size
     if question.baseline is not None:
-        if isinstance(question.baseline, str) and question.baseline == "incumbent":
+        if isinstance(question.baseline, str) and question.baseline in BEST:
             baseline, called = source.X[int(np.argmin(source.y))], "the best trial before it"
         else:
             other = named(history, question.baseline, question.objective)

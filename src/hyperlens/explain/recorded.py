@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from hyperlens.surrogates.threads import one_thread
 
 CLOSE = 1e-6  # of the costs' range: a rebuilt surrogate that is farther off is another one
 MOST_LEARNED = 10**6  # trials that a record may name
+BEST = ("best", "incumbent")  # words for the best trial
+
+WhichTrial = int | Literal["best", "incumbent"]
+Origin = Literal["surrogate", "initial", "random", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Proposer:
     """A surrogate of minimised costs as it was when a trial was proposed.
 
     `X` and `y` are what it had learned from, `best` the smallest mean it predicts there. `tau` and
-    `acquisition` are None unless they were recorded.
+    `acquisition` are those that the trial was proposed by, None unless they were recorded.
     """
 
     name: SurrogateName
@@ -57,10 +61,48 @@ def position(history: History, trial: int) -> int:
     )
 
 
+def numbered(history: History, trial: WhichTrial | None, objective: str | None) -> int:
+    """The number of the trial that is meant, the best one's if None."""
+    if trial is None or (isinstance(trial, str) and trial in BEST):
+        return history.incumbent(objective).number
+    if isinstance(trial, (int, np.integer)) and not isinstance(trial, bool):
+        return history.trials[position(history, int(trial))].number
+    raise AnalysisError(f"There is no trial '{trial}'; give a trial's number, or 'best'.")
+
+
+def origin(trial: Trial) -> Origin:
+    """Who is recorded to have chosen this trial's configuration."""
+    kept = trial.proposal
+    if kept is not None and kept.get("kind") == "initial":
+        return "initial"
+    if kept is not None and kept.get("kind") == "proposed":
+        return "surrogate" if kept.get("surrogate") else "random"
+    return "unknown"
+
+
 def proposed(trial: Trial) -> bool:
     """Is it recorded that a surrogate proposed this trial?"""
-    kept = trial.proposal
-    return kept is not None and kept.get("kind") == "proposed" and bool(kept.get("surrogate"))
+    return origin(trial) == "surrogate"
+
+
+def recorded_aim(trial: Trial) -> tuple[Acquisition | None, float | None]:
+    """Acquisition and tau by which a surrogate proposed this trial, as far as they are recorded."""
+    if not proposed(trial):
+        return None, None
+    assert trial.proposal is not None
+    acquisition, tau = trial.proposal.get("acquisition"), trial.proposal.get("tau")
+    return (
+        acquisition if acquisition in ("lcb", "ei") else None,
+        float(tau) if isinstance(tau, (int, float)) else None,
+    )
+
+
+UNPROPOSED: Mapping[Origin, str] = {
+    "surrogate": "Trial {} was proposed by a recorded surrogate; another was asked for.",
+    "initial": "Trial {} belongs to the initial design, no surrogate proposed it.",
+    "random": "Trial {} was drawn at random, no surrogate proposed it.",
+    "unknown": "What the optimiser believed when it proposed trial {} is not recorded.",
+}
 
 
 def proposer(
@@ -81,14 +123,8 @@ def proposer(
             return _rebuilt(history, chosen, objective)
         except _Unusable as reason:
             notes = (f"The surrogate recorded with trial {trial} {reason}",)
-    elif proposed(chosen):
-        notes = (f"Trial {trial} was proposed by a recorded surrogate; another was asked for.",)
-    elif chosen.proposal is not None and chosen.proposal.get("kind") == "initial":
-        notes = (f"Trial {trial} belongs to the initial design, no surrogate proposed it.",)
-    elif chosen.proposal is not None and chosen.proposal.get("kind") == "proposed":
-        notes = (f"Trial {trial} was drawn at random, no surrogate proposed it.",)
     else:
-        notes = (f"What the optimiser believed when it proposed trial {trial} is not recorded.",)
+        notes = (UNPROPOSED[origin(chosen)].format(trial),)
     wanted = "gp" if surrogate is None else surrogate
     return _fitted(history, place, wanted, objective, seed, trees, notes)
 
@@ -103,7 +139,7 @@ def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
     if not isinstance(kept["surrogate"], Mapping):
         raise _Unusable("is of an unknown kind; another was fitted.")
     described = dict(kept["surrogate"])
-    X, y = _learned(history, kept, objective)
+    X, y, failed = _learned(history, kept, objective)
     awaited = _vectors(history, _numbers(kept.get("awaited")))
     name = described.pop("name", None)
     cube = history.space.cube
@@ -128,7 +164,7 @@ def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
     for found, recorded in ((mean, kept.get("mean")), (std, kept.get("std"))):
         if isinstance(recorded, (int, float)) and not abs(found - recorded) <= allowed:
             raise _Unusable("predicted otherwise than it does now; another was fitted.")
-    tau, acquisition = kept.get("tau"), kept.get("acquisition")
+    acquisition, tau = recorded_aim(trial)
     return Proposer(
         name="gp" if name == "gp" else "forest",
         model=model,
@@ -136,20 +172,25 @@ def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
         y=y,
         best=best,
         recorded=True,
-        tau=float(tau) if isinstance(tau, (int, float)) else None,
-        acquisition=acquisition if acquisition in ("lcb", "ei") else None,
+        tau=tau,
+        acquisition=acquisition,
         quality=quality,
-        notes=_said(len(y), len(awaited)),
+        notes=_said(len(y), len(awaited), failed),
     )
 
 
-def _said(learned: int, awaited: int) -> tuple[str, ...]:
-    if not awaited:
-        return ()
-    return (
-        f"Beside the {learned} results it knew, the surrogate believed its own means of the "
-        f"{awaited} trials that were still running.",
-    )
+def _said(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
+    found: tuple[str, ...] = ()
+    if failed:
+        found += (
+            f"Of the {learned} results it knew, {failed} were failures, which count as the worst.",
+        )
+    if awaited:
+        found += (
+            f"Beside the {learned} results it knew, the surrogate believed its own means of the "
+            f"{awaited} trials that were still running.",
+        )
+    return found
 
 
 def _believing(
@@ -164,8 +205,8 @@ def _believing(
 
 def _learned(
     history: History, kept: Mapping[str, Any], objective: str | None
-) -> tuple[FloatArray, FloatArray]:
-    """Vectors and minimised costs in the order told; a failed one counts as the worst."""
+) -> tuple[FloatArray, FloatArray, int]:
+    """Vectors and minimised costs in the order told; failed ones, so many, count as the worst."""
     numbers = _numbers(kept.get("learned"))
     X = _vectors(history, numbers)
     chosen = history.objective(objective)
@@ -177,7 +218,7 @@ def _learned(
     known = np.isfinite(costs)
     if not known.any():
         raise _Unusable("had learned from no result; another was fitted.")
-    return X, np.where(known, costs, costs[known].max())
+    return X, np.where(known, costs, costs[known].max()), int((~known).sum())
 
 
 def _vectors(history: History, numbers: Sequence[int]) -> FloatArray:
@@ -223,13 +264,11 @@ def _fitted(
         )
     if isinstance(surrogate, str):
         found = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
-        said = (
-            f"A {NAMES[surrogate]} was fitted to the {len(found.training.y)} complete trials before "
-            f"trial {number}."
-        )
+        said: tuple[str, ...] = _what_was_fitted(before, NAMES[surrogate], number, objective)
     else:
         found = given(before, surrogate, objective=objective)
-        said = "The surrogate that is explained was given."
+        said = ("The surrogate that is explained was given.",)
+    acquisition, tau = recorded_aim(history.trials[place])
     X, y = found.training.X, found.training.y
     with one_thread():
         best = float(np.min(found.model.predict(X)[0]))
@@ -240,11 +279,36 @@ def _fitted(
         y=y,
         best=best,
         recorded=False,
-        tau=None,
-        acquisition=None,
+        tau=tau,
+        acquisition=acquisition,
         quality=found.quality,
-        notes=(*notes, said, *found.notes),
+        notes=(*notes, *said, *found.notes),
     )
+
+
+def _what_was_fitted(
+    before: History, surrogate: str, number: int, objective: str | None
+) -> tuple[str, ...]:
+    """To which of the trials before a trial a surrogate was fitted, and what was left out of them."""
+    k = before.objectives.index(before.objective(objective))
+    with_cost = [
+        t for t in before.trials if t.state in before.analysed and math.isfinite(t.costs[k])
+    ]
+    used = [before.trials[i] for i in before.data(objective).rows]
+    kind = "complete trial" if all(t.state is State.COMPLETE for t in used) else "trial"
+    kind += "" if len(used) == 1 else "s"
+    budget = used[0].budget if all(t.budget is not None for t in used) else None
+    said = f"A {surrogate} was fitted to the {len(used)} {kind} before trial {number}"
+    if len(used) < len(with_cost):
+        said += f" at budget {budget:g}, the largest by then, of {len(with_cost)} at any budget"
+    elif budget is not None:
+        said += f", all at budget {budget:g}, the largest by then"
+    if left := len(before.trials) - len(with_cost):
+        lacking = (
+            f"{left} of the {len(before.trials)} trials before it had no result and were left out."
+        )
+        return f"{said}.", lacking
+    return (f"{said}.",)
 
 
 def first_explainable(history: History, objective: str | None) -> int:

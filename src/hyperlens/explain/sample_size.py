@@ -16,6 +16,7 @@ import numpy as np
 from hyperlens.cube import BoolArray, FloatArray, IntArray
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.proposals import Why, why
+from hyperlens.explain.recorded import WhichTrial
 from hyperlens.history import History
 from hyperlens.record import Record
 
@@ -55,7 +56,7 @@ class SampleSize(Record):
 
 def check_sample_size(
     explained: Why | History,
-    trial: int | None = None,
+    trial: WhichTrial | None = None,
     *,
     samples: Sequence[int] = SIZES,
     **options: Any,

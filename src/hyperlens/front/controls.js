@@ -52,17 +52,20 @@ function retitle(plot, figure) {
   if (other || plot.firstTitle) figure.layout.xaxis.title.text = other ?? plot.firstTitle;
 }
 
+const saidOf = (range) => JSON.parse(range.dataset.texts)[range.value - range.min];
+
+function tellRange(range) {
+  range.setAttribute("aria-valuetext", saidOf(range));
+  range.parentElement.querySelector("output").textContent = saidOf(range);
+}
+
 function adoptControls(card) {
   const all = controlsOf(card);
   for (const group of card.querySelectorAll(".controls")) group.hidden = false;
   for (const control of all) {
     const kind = control.type === "range" ? "input" : "change";
     control.addEventListener(kind, () => {
-      if (control.type === "range") {
-        const said = JSON.parse(control.dataset.texts)[control.value - control.min];
-        control.setAttribute("aria-valuetext", said);
-        control.parentElement.querySelector("output").textContent = said;
-      }
+      if (control.type === "range") tellRange(control);
       applyChoices(card);
     });
   }

@@ -3,7 +3,7 @@
 const root = document.documentElement;
 const touch = matchMedia("(pointer: coarse)").matches;
 const figures = new Map(); // plot -> its figure, with the reader's choices applied
-const drawn = new Set();
+const drawn = new Map(); // plot -> how wide it was drawn
 
 // No bar of buttons: a plot is one picture to a screen reader, and dragging zooms.
 const config = { responsive: true, displayModeBar: false };
@@ -22,23 +22,89 @@ function coloured(plot) {
       layout[key] = { ...layout[key], gridcolor: line, linecolor: layout[key]?.showline ? ink : line, tickcolor: line };
     }
   }
+  const neutral = layout.template?.layout?.font?.color; // marks of this grey are as strong as text
   for (const trace of data) {
     for (const bars of [trace.error_x, trace.error_y]) {
       if (bars) bars.color = card.color;
     }
+    for (const looks of [trace.marker, trace.line]) {
+      if (looks && looks.color === neutral) looks.color = card.color;
+    }
   }
+  for (const note of layout.annotations ?? []) {
+    if (note.bgcolor) note.bgcolor = card.backgroundColor;
+  }
+  fit(layout, plot.clientWidth);
   layout.uirevision = "kept"; // what the reader hid or zoomed stays so in another theme
   if (touch) layout.dragmode = false; // a finger on a plot scrolls the page
   return { data, layout };
 }
 
+// On a narrow page titles are broken into lines that fit beside the labels of the other axis.
+const NARROW = 560, BESIDE = 60, MARGINS = 28; // pixels: a figure, numbers of an axis, left and right
+const CHARACTER = 7, SMALL = 6.3; // pixels of a character of a title and of a value
+
+const lengthOf = (text) => text.replace(/<[^>]*>/g, "").replace(/&#?\w+;/g, "x").length;
+
+function broken(text, most) {
+  return text.split("<br>").map((line) => {
+    let length = 0;
+    return line.split(/ +(?![^<]*>)/).reduce((whole, word) => {
+      const more = lengthOf(word);
+      const joined = !whole || length + 1 + more <= most;
+      length = joined ? length + (whole ? 1 : 0) + more : more;
+      return whole + (whole ? (joined ? " " : "<br>") : "") + word;
+    }, "");
+  }).join("<br>");
+}
+
+function fit(layout, width) {
+  if (!width || width > NARROW) return;
+  const labels = (layout.yaxis?.ticktext ?? []).concat(layout.yaxis2?.ticktext ?? []);
+  const widest = Math.max(0, ...labels.flatMap((label) => String(label).split("<br>")).map(lengthOf));
+  const most = Math.max(Math.floor((width - Math.max(widest * CHARACTER, BESIDE)) / CHARACTER), 12);
+  for (const [key, axis] of Object.entries(layout)) {
+    if (/^xaxis\d*$/.test(key) && axis.title?.text) axis.title = { ...axis.title, text: broken(axis.title.text, most) };
+  }
+  layout.legend = { ...layout.legend, font: { ...layout.legend?.font, size: 11 } };
+  if (layout.annotations) layout.annotations = apart(layout.annotations, most * CHARACTER - MARGINS, layout.xaxis?.range);
+}
+
+// Values written along rows, without those that would touch the one before; the last one stays.
+function apart(notes, width, [low, high] = [0, 1]) {
+  const rows = Map.groupBy(notes.filter((note) => note.bgcolor), (note) => note.y);
+  const kept = new Set(notes.filter((note) => !note.bgcolor));
+  const touching = (a, b) =>
+    ((b.x - a.x) / (high - low)) * width < ((lengthOf(a.text) + lengthOf(b.text)) / 2 + 0.5) * SMALL;
+  for (const row of rows.values()) {
+    const last = row.sort((a, b) => a.x - b.x).pop();
+    let before;
+    for (const note of row) {
+      if ((before && touching(before, note)) || touching(note, last)) continue;
+      kept.add((before = note));
+    }
+    kept.add(last);
+  }
+  return notes.filter((note) => kept.has(note));
+}
+
 function draw(plot) {
   const { data, layout } = coloured(plot);
-  drawn.add(plot);
+  drawn.set(plot, plot.clientWidth);
   return Plotly.react(plot, data, layout, config);
 }
 
-const redraw = () => drawn.forEach(draw);
+const redraw = () => [...drawn.keys()].forEach(draw);
+
+let resizing;
+addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(() => {
+    for (const [plot, width] of drawn) {
+      if (plot.clientWidth !== width && Math.min(plot.clientWidth, width) <= NARROW) draw(plot);
+    }
+  }, 200);
+});
 
 const near = new IntersectionObserver(
   (entries) => {

@@ -4,15 +4,16 @@ const QUICK = ["overview", "search", "data", "beside"];
 const OF_EFFECT = ["effect", "pair", "regions"];
 const GROWN = 1.1; // long computations are done again when a run has so many times the trials
 const RESTED = 12000; // milliseconds without news after which they are done for all trials
+const NOTHING = { objectives: [], budgets: [], parameters: [], explained: [], recorded: true };
 const field = (id) => document.getElementById(id);
 const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 const slots = new Map(
   [...document.querySelectorAll(".slot")].map((place) => [
     place.dataset.card,
-    { card: place.dataset.card, place, asked: 0, key: "", version: "", trials: 0, ticket: null },
+    { card: place.dataset.card, place, asked: 0, html: "", key: "", version: "", trials: 0, ticket: null },
   ]),
 );
-const view = { run: null, seen: null, steps: [], changed: 0, offline: false };
+const view = { run: null, seen: null, begun: false, steps: [], changed: 0, runs: [], touched: false, hurry: () => {} };
 
 async function request(path, body) {
   const answer = await fetch(path, body && {
@@ -27,19 +28,26 @@ async function request(path, body) {
 
 // Lists
 
-function fill(list, options, chosen) {
-  const now = chosen ?? list.value;
+// What the reader chose once is chosen again wherever it can be.
+function fill(list, options) {
+  const now = list.dataset.wished ?? list.value;
   list.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
   list.value = options.some(([value]) => String(value) === String(now)) ? now : options[0]?.[0] ?? "";
 }
+
+document.querySelectorAll(".choices select").forEach((list) => {
+  list.addEventListener("change", () => { list.dataset.wished = list.value; });
+});
+
+const rounded = (number) => String(Number.isInteger(number) ? number : Number(number.toPrecision(4)));
 
 const hideUnless = (name, needed) =>
   document.querySelectorAll(`[data-of="${name}"]`).forEach((part) => { part.hidden = !needed; });
 
 function fillChoices(seen) {
-  fill(field("objective"), seen.objectives.map((name) => [name, name]));
+  fill(field("objective"), seen.objectives.map(([name]) => [name, name]));
   hideUnless("objective", seen.objectives.length > 1);
-  fill(field("budget"), [["", "largest"], ...seen.budgets.map((b) => [b, String(b)])]);
+  fill(field("budget"), [["", "largest"], ...seen.budgets.map((b) => [b, rounded(b)]), ["all", "all, lower ones too"]]);
   hideUnless("budget", seen.budgets.length > 1);
   fill(field("parameter"), [["", "the most important"], ...seen.parameters.map((name) => [name, name])]);
   fill(field("other"), [["", "none"], ...seen.parameters.map((name) => [name, name])]);
@@ -53,9 +61,9 @@ function fillChoices(seen) {
 function question(card) {
   const asked = { run: view.run, card, objective: field("objective").value || null };
   const budget = field("budget").value;
-  if (budget) asked.budget = Number(budget);
+  if (budget) asked.budget = budget === "all" ? budget : Number(budget);
   if (card === "beside") {
-    asked.beside = [...document.querySelectorAll("#beside input:checked")].map((box) => Number(box.value));
+    asked.beside = boxes().filter((box) => box.checked).map((box) => Number(box.value));
     return asked;
   }
   if (!QUICK.includes(card)) asked.surrogate = field("surrogate").value || null;
@@ -66,8 +74,10 @@ function question(card) {
   return asked;
 }
 
+const boxes = () => [...document.querySelectorAll("#compared input")];
+
 const wanted = (card) => {
-  if (card === "beside") return document.querySelectorAll("#beside input:checked").length > 1;
+  if (card === "beside") return boxes().filter((box) => box.checked).length > 1;
   if (card === "pair") return field("other").value !== "" && field("other").value !== field("parameter").value;
   if (card === "proposals") return field("trial").value !== "";
   return true;
@@ -78,25 +88,29 @@ async function ask(slot) {
   const current = () => number === slot.asked;
   if (slot.ticket) request("/api/cancel", { ticket: slot.ticket, waiting: true }).catch(() => {});
   slot.ticket = null;
+  const asked = question(slot.card);
+  const key = JSON.stringify(asked);
   if (!wanted(slot.card)) {
-    show(slot, "");
+    show(slot, "", key);
     return;
   }
   slot.place.setAttribute("aria-busy", "true");
+  if (slot.html) steady(() => status(slot));
   slot.version = view.seen.version;
   slot.trials = view.seen.trials;
   try {
-    let answer = await request("/api/ask", question(slot.card));
+    let answer = await request("/api/ask", asked);
     for (let pause = 120; current() && ["waiting", "running"].includes(answer.state); pause = Math.min(pause * 1.4, 1000)) {
       slot.ticket = answer.ticket;
-      status(slot, answer);
+      steady(() => status(slot, answer));
       await wait(pause);
       if (current()) answer = await request(`/api/job?ticket=${answer.ticket}`);
     }
+    while (held && slot.place.contains(held)) await wait(100);
     if (!current()) return;
     slot.ticket = null;
     if (answer.state === "done") {
-      show(slot, answer.html);
+      show(slot, answer.html, key);
       slot.version = answer.version;
       slot.trials = answer.trials;
     } else {
@@ -109,12 +123,12 @@ async function ask(slot) {
 
 // What a slot shows
 
-function line(slot) {
-  let place = slot.place.querySelector(":scope > .status");
+function line(slot, kind, role) {
+  let place = slot.place.querySelector(`:scope > .${kind}`);
   if (!place) {
     place = document.createElement("div");
-    place.className = "status";
-    place.setAttribute("role", "status");
+    place.className = kind;
+    if (role) place.setAttribute("role", role);
     slot.place.prepend(place);
   }
   return place;
@@ -129,53 +143,72 @@ function button(text, act) {
   return made;
 }
 
+const cancel = (slot) => {
+  if (slot.ticket) request("/api/cancel", { ticket: slot.ticket }).catch(() => {});
+};
+
+// Where there is nothing yet, how far it is; else a small sign over what is still shown.
 function status(slot, answer) {
-  const place = line(slot);
+  if (slot.html) {
+    slot.place.querySelector(":scope > .status")?.remove();
+    const place = line(slot, "updating");
+    if (!place.firstChild) place.append("updating");
+    if (slot.ticket && !QUICK.includes(slot.card) && !place.querySelector("button")) {
+      place.append(button("Cancel", () => cancel(slot)));
+    }
+    return;
+  }
+  const place = line(slot, "status", "status");
   if (!place.querySelector("progress")) {
     const text = document.createElement("span");
     const bar = document.createElement("progress");
     bar.max = 1;
     bar.setAttribute("aria-label", "How much is done");
     place.className = "status";
-    place.replaceChildren(text, bar, button("Cancel", () => {
-      if (slot.ticket) request("/api/cancel", { ticket: slot.ticket }).catch(() => {});
-    }));
+    place.replaceChildren(text, bar, button("Cancel", () => cancel(slot)));
   }
   place.firstChild.textContent = answer.what;
   if (answer.part > 0) place.querySelector("progress").value = answer.part;
 }
 
+const settle = (slot) => {
+  slot.place.removeAttribute("aria-busy");
+  slot.place.querySelectorAll(":scope > .updating, :scope > .status").forEach((sign) => sign.remove());
+};
+
 function complain(slot, sentence) {
-  slot.place.removeAttribute("aria-busy");
-  const place = line(slot);
-  const text = document.createElement("span");
-  text.textContent = sentence;
-  place.className = "status problem";
-  place.replaceChildren(text, button("Try again", () => ask(slot)));
+  steady(() => {
+    settle(slot);
+    const text = document.createElement("span");
+    text.textContent = sentence;
+    const place = line(slot, "status", "status");
+    place.classList.add("problem");
+    place.replaceChildren(text, button("Try again", () => ask(slot)));
+  });
 }
 
-function show(slot, html) {
-  const kept = new Map(controlsOf(slot.place).filter((c) => c.id).map((c) => [c.id, c]));
-  const open = new Set([...slot.place.querySelectorAll("details[open]")].map(nameOf));
-  slot.place.style.minHeight = `${slot.place.offsetHeight}px`;
-  slot.place.querySelectorAll(".plot").forEach(forgetFigure);
-  const made = document.createElement("template");
-  made.innerHTML = html; // of our own server, which escapes every text
-  slot.place.replaceChildren(made.content);
-  slot.place.removeAttribute("aria-busy");
-  for (const control of controlsOf(slot.place)) {
-    const before = kept.get(control.id);
-    if (!before || control.type === "radio") continue;
-    if (control.type === "checkbox") control.checked = before.checked;
-    else if (control.type !== "range") control.value = before.value;
+function show(slot, html, key) {
+  const same = slot.key === key;
+  if (same && slot.html === html) {
+    steady(() => settle(slot));
+    return;
   }
-  for (const fold of slot.place.querySelectorAll("details")) fold.open = open.has(nameOf(fold));
-  enliven(slot.place);
-  adoptHands(slot.place);
-  slot.place.style.minHeight = "";
+  Object.assign(slot, { html, key });
+  steady(() => {
+    const kept = remember(slot.place);
+    const before = plots(slot.place);
+    const made = document.createElement("template");
+    made.innerHTML = html; // of our own server, which escapes every text
+    slot.place.replaceChildren(made.content);
+    settle(slot);
+    if (same) keepPlots(before, slot.place);
+    else before.forEach(forgetFigure);
+    restoreChoices(slot.place, kept);
+    enliven(slot.place);
+    adoptHands(slot.place);
+    restorePlace(slot.place, kept);
+  });
 }
-
-const nameOf = (fold) => `${fold.closest(".card")?.id} ${fold.className}`;
 
 // Regions are grown and shrunk by hand.
 
@@ -198,7 +231,11 @@ function askAll(cards) {
 
 field("run").addEventListener("change", () => choose(Number(field("run").value)));
 for (const id of ["objective", "budget"]) {
-  field(id).addEventListener("change", () => { view.steps = []; askAll(); });
+  field(id).addEventListener("change", () => {
+    view.steps = [];
+    tick();
+    askAll();
+  });
 }
 field("surrogate").addEventListener("change", () => {
   view.steps = [];
@@ -210,46 +247,58 @@ field("trial").addEventListener("change", () => askAll(["proposals"]));
 field("choices").addEventListener("submit", (event) => event.preventDefault());
 
 function choose(run) {
-  Object.assign(view, { run, seen: null, steps: [], changed: Date.now() });
+  Object.assign(view, { run, seen: null, begun: false, steps: [], changed: Date.now() });
   for (const slot of slots.values()) {
     slot.asked += 1;
-    slot.place.replaceChildren();
+    show(slot, "", "");
   }
-}
-
-function fillRuns(runs) {
-  if (runs.length === field("run").options.length) return;
-  const first = view.run === null;
-  fill(field("run"), runs.map((run) => [run.id, run.title]));
-  hideUnless("comparison", runs.length > 1);
-  const place = field("beside");
-  const known = new Set([...place.querySelectorAll("input")].map((box) => Number(box.value)));
-  for (const run of runs.filter((one) => !known.has(one.id))) {
-    const label = document.createElement("label");
-    const box = document.createElement("input");
-    Object.assign(box, { type: "checkbox", value: run.id, checked: known.size === 0 && runs.length <= 6 });
-    box.addEventListener("change", () => askAll(["beside"]));
-    label.append(box, ` ${run.title}`);
-    place.append(label);
-  }
-  if (first) choose(runs[0].id);
+  fillChoices(NOTHING);
+  entitle(view.runs.find((one) => one.id === run).title);
+  field("seen").textContent = "";
+  say("Reading …");
+  view.hurry();
 }
 
 // Following the run
 
+function entitle(title) {
+  field("title").textContent = title;
+  document.title = `Hyperlens: ${title}`;
+}
+
+// A sentence in place of the sections, or of all but the trials as they were read.
+function say(sentence, part = "none") {
+  if (field("message").textContent !== sentence) field("message").textContent = sentence;
+  field("message").hidden = sentence === "";
+  document.body.dataset.shows = sentence === "" ? "all" : part;
+}
+
 function news(seen) {
-  const first = view.seen === null;
-  const changed = first || seen.version !== view.seen.version;
+  const changed = seen.version !== view.seen?.version;
+  const starts = !view.begun && seen.analysed > 0;
   view.seen = seen;
-  field("title").textContent = seen.title;
-  document.title = `Hyperlens: ${seen.title}`;
-  field("seen").textContent = `${seen.trials} trials${seen.problem ? `; ${seen.problem}` : ""}`;
+  view.begun = seen.analysed > 0;
+  entitle(seen.title);
+  field("seen").textContent = `${seen.trials} ${seen.trials === 1 ? "trial" : "trials"}${seen.problem ? `; ${seen.problem}` : ""}`;
   if (changed) {
     view.changed = Date.now();
     fillChoices(seen);
   }
-  if (first) askAll();
-  else if (field("follow").checked) followUp();
+  if (!view.begun) {
+    say(
+      seen.trials
+        ? "No trial of this run has succeeded yet; the page follows it."
+        : "This run has no trials yet; the page follows it.",
+      seen.trials ? "data" : "none",
+    );
+    if (changed && seen.trials) askAll(["data"]);
+  } else if (starts) {
+    say("");
+    tick();
+    askAll();
+  } else if (field("follow").checked) {
+    followUp();
+  }
 }
 
 function followUp() {
@@ -263,21 +312,27 @@ function followUp() {
 
 async function watch() {
   for (;;) {
+    let pause = document.hidden ? 10000 : 1500;
     try {
       const listed = await request("/api/runs");
       fillRuns(listed.runs);
-      if (view.run !== null) {
-        const run = view.run;
+      const run = view.run;
+      if (run !== null) {
         const seen = await request(`/api/state?run=${run}`);
         if (run === view.run && seen.ready) news(seen);
-        else if (run === view.run && seen.problem) field("seen").textContent = seen.problem;
+        else if (run === view.run && seen.problem) say(seen.problem);
+        else pause = 250;
+        await lookAround();
+      } else {
+        pause = 250;
       }
-      view.offline = false;
     } catch (problem) {
-      view.offline = true;
       field("seen").textContent = problem.said ?? "The server does not answer.";
     }
-    await wait(view.seen === null ? 250 : document.hidden ? 10000 : 1500);
+    await new Promise((done) => {
+      view.hurry = done;
+      setTimeout(done, pause);
+    });
   }
 }
 watch();

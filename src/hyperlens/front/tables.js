@@ -24,7 +24,7 @@ function csvOf(grid) {
 }
 
 function adoptGrid(grid) {
-  const { numeric, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
+  const { columns, numeric, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
   const body = grid.querySelector("tbody");
   const heads = [...grid.querySelectorAll("thead th")];
   const state = { by: -1, way: 1, page: 0, rows };
@@ -81,18 +81,28 @@ function adoptGrid(grid) {
     show();
   }
 
+  function sortBy(k, way) {
+    Object.assign(state, { by: k, way });
+    heads.forEach((head) => head.removeAttribute("aria-sort"));
+    heads[k]?.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+    refresh();
+  }
+
   heads.forEach((head, k) => {
     const name = head.firstChild;
-    const sort = button(name.textContent, () => {
-      state.way = state.by === k ? -state.way : 1;
-      state.by = k;
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", state.way > 0 ? "ascending" : "descending");
-      refresh();
-    });
+    const sort = button(name.textContent, () => sortBy(k, state.by === k ? -state.way : 1));
     sort.className = "sort";
     name.replaceWith(sort);
   });
   search.addEventListener("input", refresh);
   refresh();
+
+  // What the reader looks at, and the same in a newer table.
+  grid.view = () => ({ wanted: search.value, by: columns[state.by], way: state.way, page: state.page });
+  grid.look = ({ wanted, by, way, page }) => {
+    search.value = wanted;
+    sortBy(columns.indexOf(by), way);
+    state.page = page;
+    show();
+  };
 }

@@ -28,8 +28,11 @@ MOST_ROUNDS = 1000  # of drawing forbidden configurations again
 def own_hyperparameters(space: Space, root: str = ROOT) -> dict[str, tuple[str, ...]]:
     """The hyperparameters that each model may have and that depend on the root, by name.
 
-    Those of a model's own hyperparameters (a kernel's degree) are its own too.
+    Those of a model's own hyperparameters (a kernel's degree) are its own too. Where the root is a
+    constant, all belong to its one model.
     """
+    if root in space.constants:
+        return {str(space.constants[root]): space.names}
     parameter = rooted(space, root)
     column = space.column(root)
     cube = space.cube
@@ -82,7 +85,7 @@ def model_weights(
     root: str = ROOT,
 ) -> dict[str, float]:
     """Chance of each model: by the number of its hyperparameters, by volume, even, or as given."""
-    models = [str(model) for model in rooted(space, root).choices]
+    models = list(own_hyperparameters(space, root))
     if isinstance(weights, str):
         if weights == "uniform":
             sizes = dict.fromkeys(models, 0.0)
@@ -121,6 +124,8 @@ class ModelSampler:
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> FloatArray:
         """Vectors (n, d) with all conditions honoured."""
         rng = np.random.default_rng(seed)
+        if self.root in self.space.constants:
+            return self.space.sample(n, rng)
         space, column = self.space, self.space.column(self.root)
         codes = space[self.root].axis.codes
         assert codes is not None

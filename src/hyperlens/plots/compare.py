@@ -49,6 +49,7 @@ def draw_comparison(record: Comparison) -> Figure:
             "tickcolor": INK,
             "ticklen": 7,
             "tickvals": _ticks(low, high),
+            "ticktext": [str(tick) for tick in _ticks(low, high)],
             "title": {"text": "average rank (1 is best)"},
             "fixedrange": True,
         },

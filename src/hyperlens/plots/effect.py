@@ -8,7 +8,7 @@ from typing import Any
 from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
 
 from hyperlens.explain.effects import Effect
-from hyperlens.plots.gaps import ends, gaps
+from hyperlens.plots.gaps import gaps, shaded
 from hyperlens.plots.style import (
     BAND,
     BLUE,
@@ -109,7 +109,7 @@ def _single(record: Effect, x: list[Any]) -> Scatter:
 def _shade(fig: Figure, record: Effect) -> None:
     """Lightly, and named once in the legend."""
     for k, gap in enumerate(gaps(record)):
-        low, high = ends(record, gap)
+        low, high = shaded(record, gap)
         fig.add_shape(
             type="rect",
             layer="below",
@@ -226,7 +226,9 @@ def _map(record: Effect) -> Figure:
     )
     if record.incumbent is not None:
         x, y = (_place(record, k, record.incumbent[k]) for k in (0, 1))
-        fig.add_trace(star(x, y, "%{x}, %{y}", outline=1))
+        if x is not None and y is not None:
+            fig.add_trace(star(x, y, "%{x}, %{y}", outline=1))
+    fig.update_layout(showlegend=True)
     return fig
 
 
@@ -239,11 +241,15 @@ def _axis(record: Effect, k: int) -> dict[str, Any]:
 
 
 def _full(record: Effect, k: int) -> dict[str, Any]:
-    """The axis of a map: no margin around the grid of parameter k."""
+    """The axis of a map: no margin around the grid of parameter k, whole cells of whole numbers."""
     axis = _axis(record, k)
     if record.numeric[k]:
-        ends = (min(record.values[k]), max(record.values[k]))
-        axis["range"] = [math.log10(e) if record.log[k] else e for e in ends]
+        grid = sorted(math.log10(v) if record.log[k] else v for v in record.values[k])
+        below, above = 0.0, 0.0
+        cells = not all(record.numeric) and all(isinstance(v, int) for v in record.values[k])
+        if cells and len(grid) > 1:
+            below, above = (grid[1] - grid[0]) / 2, (grid[-1] - grid[-2]) / 2
+        axis["range"] = [grid[0] - below, grid[-1] + above]
     return axis | {"showgrid": False}
 
 

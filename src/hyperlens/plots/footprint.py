@@ -6,7 +6,7 @@ import numpy as np
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.footprint import Footprint
-from hyperlens.plots.style import DARK, GREY, directed, figure, star
+from hyperlens.plots.style import GREY, directed, figure, star
 
 COLOUR_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -52,7 +52,7 @@ def draw_footprint(record: Footprint) -> Figure:
                 "colorscale": "Cividis",
                 "reversescale": not record.maximize,
                 "size": 9 if len(shown) < 400 else 6,
-                "line": {"color": DARK, "width": 0.6},
+                "line": {"color": GREY, "width": 0.8},
                 "colorbar": {
                     "title": {
                         "text": directed(record.objective, record.maximize),

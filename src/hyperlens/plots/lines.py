@@ -16,7 +16,10 @@ from hyperlens.plots.style import figure, safe, short
 
 ROW = 58  # pixels
 MOST_ROWS = 20
-INACTIVE = -0.1  # where a line passes a parameter that is switched off
+INACTIVE = -0.17  # where a line passes a parameter that is switched off
+FEW = 6  # values of a row that are all written, if they are short
+SHORT, LONG = 7, 12  # characters: of a short value, and of any
+UNDER = "rgba(255, 255, 255, 0.8)"  # between a value and the lines below it; a page sets its own
 
 
 def rows_figure(names: Sequence[str]) -> Figure:
@@ -44,17 +47,35 @@ def add_lines(fig: Figure, places: Iterable[NDArray[np.float64]], **looks: Any) 
     fig.add_trace(Scatter(x=x, y=y, mode="lines", hoverinfo="skip", **looks))
 
 
-def add_values(fig: Figure, values: Sequence[tuple[float, int, str]], name: str) -> None:
-    """What stands at a place of a row, written below it."""
-    fig.add_trace(
-        Scatter(
-            x=[place for place, _, _ in values],
-            y=[row + 0.3 for _, row, _ in values],
-            mode="text",
-            text=[safe(text) for _, _, text in values],
-            textfont={"size": 11},
-            name=name,
-            showlegend=False,
-            hoverinfo="skip",
+def add_values(fig: Figure, values: Sequence[tuple[float, int, str]]) -> None:
+    """What stands at a place of a row, written below it, on a ground of its own."""
+    for place, row, text in values:
+        fig.add_annotation(
+            x=place,
+            y=row + 0.3,
+            text=safe(text),
+            showarrow=False,
+            font={"size": 11},
+            bgcolor=UNDER,
+            borderpad=0,
         )
-    )
+
+
+def few(ticks: Sequence[tuple[float, Any]]) -> list[tuple[float, Any]]:
+    """All of few short values, else the first, the middle and the last."""
+    long = any(len(written(v)) > SHORT for _, v in ticks)
+    if len(ticks) <= (3 if long else FEW):
+        return list(ticks)
+    return [ticks[0], ticks[len(ticks) // 2], ticks[-1]]
+
+
+def written(value: Any) -> str:
+    """A value as it fits below a row.
+
+    >>> written(1.179e-05), written(63.1), written("a_long_category")
+    ('1.2e-05', '63', 'a_long…egory')
+    """
+    if not isinstance(value, float):
+        return short(str(value), LONG)
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:.0f}" if 10 <= abs(rounded) < 1e5 else f"{rounded:g}"

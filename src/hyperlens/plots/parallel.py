@@ -13,8 +13,16 @@ import numpy as np
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.trials import Trials
-from hyperlens.plots.lines import INACTIVE, MOST_ROWS, add_lines, add_values, rows_figure
-from hyperlens.plots.style import BLUE, GREY, ORANGE, directed, short
+from hyperlens.plots.lines import (
+    INACTIVE,
+    MOST_ROWS,
+    add_lines,
+    add_values,
+    few,
+    rows_figure,
+    written,
+)
+from hyperlens.plots.style import BLUE, GREY, ORANGE
 from hyperlens.plots.thinning import thinned
 
 SHOWN = ("all", "best 25 %", "best 5 %")  # the choices of a page, in the order of `when`
@@ -53,11 +61,7 @@ def draw_parallel(record: Trials) -> Figure:
             line={"color": colour, "width": width, "simplify": False},
             opacity=opacity,
         )
-    add_values(
-        fig,
-        _ticks(record, len(names), ends),
-        f"values; last row {directed(record.objective, record.maximize)}",
-    )
+    add_values(fig, [*_ticks(record, len(names)), *_costs(record.cost[known], ends, len(names))])
     return fig
 
 
@@ -79,26 +83,19 @@ def _scaled(cost: float, ends: tuple[float, float]) -> float:
     return min(max((float(cost) - low) / (high - low), 0.0), 1.0)
 
 
-def _ticks(record: Trials, rows: int, ends: tuple[float, float]) -> list[tuple[float, int, str]]:
+def _ticks(record: Trials, rows: int) -> list[tuple[float, int, str]]:
     """Values under each row, and "off" where a parameter can be so."""
     found = []
     for j in range(rows):
-        found += [(place, j, _label(value)) for place, value in _few(record.ticks[j])]
+        found += [(place, j, written(value)) for place, value in few(record.ticks[j])]
         if np.isnan(record.places[:, j]).any():
             found.append((INACTIVE, j, "off"))
-    return [*found, (0.0, rows, f"{ends[0]:.3g}"), (1.0, rows, f"{ends[1]:.3g}")]
+    return found
 
 
-def _few(ticks: tuple[tuple[float, Any], ...]) -> list[tuple[float, Any]]:
-    """All ticks of few short values, else the first, the middle and the last."""
-    long = any(len(_label(v)) > 7 for _, v in ticks)
-    if len(ticks) <= (3 if long else 6):
-        return list(ticks)
-    return [ticks[0], ticks[len(ticks) // 2], ticks[-1]]
-
-
-def _label(value: Any) -> str:
-    if not isinstance(value, float):
-        return short(str(value), 12)
-    rounded = float(f"{value:.2g}")
-    return f"{rounded:.0f}" if 10 <= abs(rounded) < 1e5 else f"{rounded:g}"
+def _costs(costs: Any, ends: tuple[float, float], row: int) -> list[tuple[float, int, str]]:
+    """The ends of the last row; a sign where trials beyond one of them stand at it."""
+    low, high = ends
+    below = "≤ " if (costs < low).any() else ""
+    above = "≥ " if (costs > high).any() else ""
+    return [(0.0, row, f"{below}{low:.3g}"), (1.0, row, f"{above}{high:.3g}")]

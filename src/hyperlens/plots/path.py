@@ -8,7 +8,15 @@ import numpy as np
 from plotly.graph_objects import Figure, Heatmap, Scatter
 
 from hyperlens.explain.path import Path
-from hyperlens.plots.lines import INACTIVE, MOST_ROWS, add_lines, add_values, rows_figure
+from hyperlens.plots.lines import (
+    INACTIVE,
+    MOST_ROWS,
+    add_lines,
+    add_values,
+    few,
+    rows_figure,
+    written,
+)
 from hyperlens.plots.style import (
     BLUE,
     GREEN,
@@ -31,6 +39,7 @@ DASHES = ("solid", "dot", "dash")  # beyond the colours, lines differ by dashes 
 MOST = 12  # parameters
 WHEN = {"early": SKY, "middle": BLUE, "late": ORANGE}  # thirds of the proposals
 ROW = 26  # pixels of a row of configurations
+OFF = "#B4BAC3"  # of a cell that is switched off; no colour of the map's
 
 
 def draw_path(record: Path) -> Figure:
@@ -162,7 +171,7 @@ def draw_predictions(record: Path) -> Figure:
 
 
 def draw_configurations(record: Path) -> Figure:
-    """P3 figures 4 and 7: where on its axis each parameter was, trial by trial; blank if inactive."""
+    """P3 figures 4 and 7: where on its axis each parameter was, trial by trial; grey if inactive."""
     names = [f"{j} {safe(n)}" for j, n in enumerate(record.parameters)]
     fig = figure(
         140 + ROW * len(names),
@@ -182,9 +191,12 @@ def draw_configurations(record: Path) -> Figure:
             colorscale="Cividis",
             xgap=0.5,
             ygap=2,
+            hoverongaps=False,
+            name="place on its axis",
             text=[[safe(_said(row[j])) for row in record.values] for j in range(len(names))],
             colorbar={
-                "title": {"text": "place on its axis", "side": "right"},
+                "title": {"text": "place on its axis", "side": "right", "font": {"size": 13}},
+                "tickfont": {"size": 12},
                 "tickvals": [0, 1],
                 "ticktext": ["lowest", "highest"],
                 "thickness": 12,
@@ -192,7 +204,38 @@ def draw_configurations(record: Path) -> Figure:
             hovertemplate="trial %{x}<br><b>%{y}</b> = %{text}<extra></extra>",
         )
     )
+    if np.isnan(record.vectors).any():
+        _add_inactive(fig, record, names)
     return fig
+
+
+def _add_inactive(fig: Figure, record: Path, names: list[str]) -> None:
+    """Grey cells where a parameter was switched off, named in the legend."""
+    fig.add_trace(
+        Heatmap(
+            x=record.trial.tolist(),
+            y=names,
+            z=np.where(np.isnan(record.vectors.T), 1.0, np.nan).tolist(),
+            colorscale=[[0, OFF], [1, OFF]],
+            showscale=False,
+            xgap=0.5,
+            ygap=2,
+            hoverongaps=False,
+            name="cells inactive",
+            hovertemplate="trial %{x}<br><b>%{y}</b> is inactive<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        Scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name="inactive",
+            marker={"symbol": "square", "size": 12, "color": OFF},
+            hoverinfo="skip",
+        )
+    )
+    fig.update_layout(showlegend=True)
 
 
 def draw_parallel(record: Path) -> Figure:
@@ -216,8 +259,7 @@ def draw_parallel(record: Path) -> Figure:
                 line={"color": colour, "width": width, "simplify": False},
                 opacity=0.9 if width > 2 else 0.55,
             )
-    ticks = [(p, row, t) for row, j in enumerate(chosen) for p, t in _ends(record, j).items()]
-    add_values(fig, ticks, "values")
+    add_values(fig, [(p, row, t) for row, j in enumerate(chosen) for p, t in _tried(record, j)])
     return fig
 
 
@@ -244,15 +286,17 @@ def _best(record: Path) -> int | None:
     return int(np.nanargmin(sign * record.measured))
 
 
-def _ends(record: Path, j: int) -> dict[float, str]:
-    """The lowest and the highest value that was tried, by their places, and where it is off."""
+def _tried(record: Path, j: int) -> list[tuple[float, str]]:
+    """What was tried, by its place: all of few levels or whole numbers, else the lowest and the
+    highest number; and where it is off."""
     places = [*record.design_vectors[:, j].tolist(), *record.vectors[:, j].tolist()]
     values = [row[j] for row in (*record.design, *record.values)]
-    known = sorted(((p, k) for k, p in enumerate(places) if p == p))
-    texts = {p: short(_said(values[k]), 12) for p, k in (*known[:1], *known[-1:])}
-    if len(known) < len(places):
-        texts[INACTIVE] = "off"
-    return texts
+    found = {p: v for p, v in zip(places, values, strict=True) if p == p}
+    known = sorted(found.items(), key=lambda tick: tick[0])
+    if record.numeric[j] and any(isinstance(v, float) for _, v in known):
+        known = [*known[:1], *known[1:][-1:]]
+    texts = [(p, written(v)) for p, v in few(known)]
+    return [*texts, (INACTIVE, "off")] if any(p != p for p in places) else texts
 
 
 def _said(value: object) -> str:

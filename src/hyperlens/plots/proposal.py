@@ -97,10 +97,14 @@ def _title(record: Why) -> str:
 
 
 def _payout(record: Why) -> str:
-    return (
-        f"bound {record.actual['bound']:.4g}, on average {record.average['bound']:.4g}: "
-        f"payout {record.payout['bound']:.4g}"
-    )
+    """Prediction, what it is compared with, and payout; of the score too, where that ranks."""
+    parts = {"bound": "bound"} | ({} if record.score is None else {"score": "ranked by the score"})
+    texts = [
+        f"{name} {record.actual[part]:.4g}, {record.compared_with} {record.average[part]:.4g}: "
+        f"payout {record.payout[part]:.4g}"
+        for part, name in parts.items()
+    ]
+    return "<br>".join(safe(text) for text in texts)
 
 
 def _hidden(record: Why) -> str:

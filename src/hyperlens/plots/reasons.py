@@ -22,8 +22,8 @@ def draw_reasons(record: Path, shown: int) -> Figure:
         140 + 46 * max(len(chosen), 2),
         xaxis={
             "title": {
-                "text": f"contribution to the bound of {safe(short(record.objective, 30))} "
-                f"({better} is desirable)"
+                "text": f"contribution to the bound of {safe(short(record.objective, 30))}, "
+                f"tau {record.tau[0]:g} ({better} is desirable)"
             },
             "zeroline": True,
             "zerolinecolor": INK,
@@ -39,7 +39,10 @@ def draw_reasons(record: Path, shown: int) -> Figure:
         more = {"meta": {"when": {"trial": [k]}}, "visible": k == shown, "y": names}
         values = [_said(record.values[k][j]) for j in chosen]
         explored = sign * record.tau[k] * record.uncertainty[k, chosen]
-        parts = ((EXPLOITS, BLUE, record.mean[k, chosen]), (EXPLORES, ORANGE, explored))
+        parts = (
+            (EXPLOITS, BLUE, record.mean[k, chosen]),
+            (f"{EXPLORES}, times tau", ORANGE, explored),
+        )
         for name, colour, numbers in parts:
             fig.add_trace(
                 Bar(

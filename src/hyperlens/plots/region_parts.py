@@ -7,7 +7,7 @@ from typing import Any
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.regions import Region, Regions
-from hyperlens.plots.style import safe, short, whiskers
+from hyperlens.plots.style import safe, see_through, short, whiskers
 
 WHOLE = "the whole space"
 
@@ -74,9 +74,3 @@ def hover_text(record: Regions, region: Region, value: str, mean: str) -> str:
 def _folded(rule: str) -> str:
     """The rule, a line for each clause."""
     return "<br>and ".join(safe(short(part, 120)) for part in rule.split(" and "))
-
-
-def see_through(colour: str, alpha: float) -> str:
-    """A colour one can look through."""
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {alpha})"

@@ -17,6 +17,7 @@ from hyperlens.plots.style import (
     figure,
     labels,
     safe,
+    see_through,
     short,
 )
 
@@ -51,7 +52,13 @@ def draw_spending(record: Spending) -> Figure:
                 x=record.trials[: len(names), j].tolist(),
                 y=names,
                 name="trials" if budget is None else f"budget {budget:g}",
-                marker={"color": _shade(j, len(record.budgets)), "opacity": 0.9},
+                showlegend=False,
+                marker={
+                    "color": [
+                        see_through(_colour(i), _strength(j, len(record.budgets)))
+                        for i in range(len(names))
+                    ]
+                },
                 customdata=[
                     [float(s), float(b)]
                     for s, b in zip(record.seconds[:, j], record.best[:, j], strict=True)
@@ -61,6 +68,8 @@ def draw_spending(record: Spending) -> Figure:
                 + "<br>%{customdata[0]:.4g} seconds<br>best %{customdata[1]:.5g}<extra></extra>",
             )
         )
+    if len(record.budgets) > 1:
+        _name_budgets(fig, record)
     if several:
         fig.update_layout(
             xaxis2={"title": {"text": "after so many trials"}, "anchor": "y2", "showgrid": False},
@@ -82,21 +91,43 @@ def draw_spending(record: Spending) -> Figure:
                     mode="lines",
                     name=short(name),
                     line={
-                        "color": COLOURS[i % len(COLOURS)],
+                        "color": _colour(i),
                         "width": 2,
                         "dash": ("solid", "dash", "dot")[i // len(COLOURS) % 3],
                     },
                     hovertemplate=f"{short(name)}: %{{y:.1%}} of %{{x}} trials<extra></extra>",
                 )
             )
-    fig.update_layout(showlegend=several or len(record.budgets) > 1)
+    fig.update_layout(
+        showlegend=several or len(record.budgets) > 1, legend={"traceorder": "normal"}
+    )
     return fig
 
 
-def _shade(j: int, count: int) -> str:
-    """One blue for one budget; from light to dark for several."""
-    if count == 1:
-        return BLUE
-    part = j / (count - 1)
-    red, green, blue = (round(a + part * (b - a)) for a, b in ((158, 11), (206, 77), (237, 128)))
-    return f"rgb({red}, {green}, {blue})"
+def _colour(i: int) -> str:
+    """Of the i-th model, its bar and its line alike."""
+    return COLOURS[i % len(COLOURS)]
+
+
+def _strength(j: int, count: int) -> float:
+    """How opaque a budget is: weak if small, strong if large."""
+    return 0.9 if count == 1 else 0.3 + 0.65 * j / (count - 1)
+
+
+def _name_budgets(fig: Figure, record: Spending) -> None:
+    """The strengths of the budgets in the legend, in grey since each model has its colour."""
+    for j, budget in enumerate(record.budgets):
+        fig.add_trace(
+            Scatter(
+                x=[None],
+                y=[None],
+                mode="markers",
+                name="no budget" if budget is None else f"budget {budget:g}",
+                marker={
+                    "symbol": "square",
+                    "size": 12,
+                    "color": see_through(GREY, _strength(j, len(record.budgets))),
+                },
+                hoverinfo="skip",
+            )
+        )

@@ -144,6 +144,7 @@ def star(x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0) -> Scat
         yaxis=yaxis,
         mode="markers",
         name="best trial",
+        cliponaxis=False,
         marker={
             "symbol": "star",
             "color": VERMILLION,
@@ -167,3 +168,9 @@ def whiskers(
         "thickness": 1.5,
         "width": 4,
     }
+
+
+def see_through(colour: str, alpha: float) -> str:
+    """A colour one can look through."""
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {alpha})"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from plotly.graph_objects import Bar, Figure, Scatter
 
 from hyperlens.explain.timeline import Timeline
@@ -41,7 +44,12 @@ def draw_timeline(record: Timeline) -> Figure:
             "showticklabels": False,
             "showgrid": False,
         },
-        yaxis={"title": {"text": "ended"}, "domain": [0, ENDED / whole], "rangemode": "tozero"},
+        yaxis={
+            "title": {"text": "ended"},
+            "domain": [0, ENDED / whole],
+            "rangemode": "tozero",
+            **_whole_numbers(record),
+        },
         yaxis2={"domain": [(ENDED + GAP) / whole, 1], "anchor": "x2", "rangemode": "tozero"},
     )
     width = [(b - a) / divisor for a, b in zip(record.edges[:-1], record.edges[1:], strict=True)]
@@ -85,6 +93,12 @@ def draw_timeline(record: Timeline) -> Figure:
             )
         )
     return fig
+
+
+def _whole_numbers(record: Timeline) -> dict[str, Any]:
+    """No ticks between whole numbers of trials; of many, Plotly makes none."""
+    most = np.sum(list(record.finished.values()), axis=0).max()
+    return {"tick0": 0, "dtick": 1} if most <= 5 else {}
 
 
 def _lanes(fig: Figure, record: Timeline, divisor: float) -> None:

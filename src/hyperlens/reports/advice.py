@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.fanova import Importance
 from hyperlens.explain.overview import Overview
+from hyperlens.explain.spending import Spending
 from hyperlens.explain.trials import Trials
 from hyperlens.reports.analysis import Analysis, totals
 from hyperlens.reports.sentences import NEARLY, counted, number, percent
@@ -17,33 +19,69 @@ MOST = 4  # pieces of advice
 WORTH = 0.05  # a share of the variance from which on a parameter is worth widening or trying
 LITTLE = 0.01  # a parameter whose effects together have less may be left alone
 MANY_FAILED = 0.1
+MODEL = "model"  # the choice of a search over models
+TOO_SLOW = "took longer"  # how the reason of a trial that was ended begins
+FEW = 20  # analysed trials, from which no search is said to have ended
+HAD_ITS_CHANCE = 5  # trials of a model
 STALLED = 0.5  # of the run without an improvement: it has probably converged
 
 
 def what_next(analysis: Analysis) -> tuple[str, ...]:
-    """At most MOST sentences; never none."""
+    """At most MOST sentences; never none. Who is told to run more is not told to stop."""
+    spent = analysis.spending
+    if isinstance(spent, Spending) and spent.choice == MODEL:
+        found = [
+            *_failures(analysis.trials, MODEL),
+            *_models(spent, analysis.overview),
+            _search_on(analysis, spent),
+        ]
+        return tuple(found[:MOST])
     importance = analysis.importance
     total = totals(importance) if isinstance(importance, Importance) else {}
-    effects = [e for e in analysis.effects if isinstance(e, Effect)]
-    shares = [e for e in effects if total.get(e.parameters[0], 0.0) >= WORTH]
+    effects = [
+        e
+        for e in analysis.effects
+        if isinstance(e, Effect)
+        and e.quality.verdict != "do not trust"
+        and total.get(e.parameters[0], 0.0) >= WORTH
+    ]
+    doubts = _doubts(analysis)
+    elsewhere = [*_widen(effects), *_try(effects)]
     found = [
         *_failures(analysis.trials),
-        *_doubts(analysis),
-        *_widen(shares),
-        *_try(shares),
+        *doubts,
+        *elsewhere,
         *_fix(analysis, total),
-        *_go_on(analysis.overview),
+        *([] if doubts else _go_on(analysis.overview, bool(elsewhere))),
     ]
     return tuple(found[:MOST])
 
 
-def _failures(record: Trials) -> list[str]:
-    failed = record.states.get("failed", 0)
-    if failed < MANY_FAILED * len(record.state):
+def _failures(record: Trials, choice: str | None = None) -> list[str]:
+    """How many trials failed, of which models, and what the most frequent reason asks for."""
+    failed = [k for k, state in enumerate(record.state) if state == "failed"]
+    if not failed or len(failed) < MANY_FAILED * len(record.state):
         return []
+    count = f"{len(failed)} of {counted(len(record.state), 'trial')} failed"
+    if choice is not None:
+        of_model = record.values[record.parameters.index(choice)]
+        each = Counter(str(of_model[k]) for k in failed).most_common(MOST)
+        count += f" ({', '.join(f'{model} {times}' for model, times in each)})"
+    known = Counter(reason for k in failed if (reason := record.reason[k]))
+    if not known:
+        return [
+            f"{count}: find out why before anything else, for the surrogates know nothing of where "
+            "trials fail."
+        ]
+    slow = sum(times for reason, times in known.items() if reason.startswith(TOO_SLOW))
+    if 2 * slow >= known.total():
+        allowed = next(reason for reason, _ in known.most_common() if reason.startswith(TOO_SLOW))
+        option = " (--timeout)" if choice is not None else ""
+        return [f"{count}, {slow} of them because one {allowed}: allow each more time{option}."]
+    reason, times = known.most_common(1)[0]
     return [
-        f"{failed} of {counted(len(record.state), 'trial')} failed: find out why before anything "
-        "else, for the surrogates know nothing of where trials fail."
+        f"{count}, {times} of them because of: {reason.rstrip('.')}. Mend that first, for the "
+        "surrogates know nothing of where trials fail."
     ]
 
 
@@ -65,6 +103,56 @@ def _doubts(analysis: Analysis) -> list[str]:
     ]
 
 
+def _models(record: Spending, overview: Overview) -> list[str]:
+    """Which models lead, and which had their chance."""
+    sign = -1.0 if record.maximize else 1.0
+    full = sign * record.best[:, -1]
+    order = [m for m in np.argsort(full, kind="stable") if not math.isnan(full[m])]
+    if not order or len(record.models) < 2:
+        return []
+    first, *others = order
+    found = (
+        f"{record.models[first]} leads, with a {record.objective} of {number(sign * full[first])}"
+    )
+    if others:
+        found += f", before {record.models[others[0]]} with {number(sign * full[others[0]])}"
+    middle = float(np.median(sign * overview.cost))
+    tried = record.trials.sum(axis=1)
+    poor = [
+        str(record.models[m])
+        for m in range(len(record.models))
+        if m not in order[:2] and tried[m] >= HAD_ITS_CHANCE and not full[m] <= middle
+    ]
+    if poor and len(overview.cost) >= FEW:
+        names = f"{', '.join(poor[:-1])} and {poor[-1]}" if poor[1:] else poor[0]
+        found += (
+            f"; leave out {names} next time (--model names those to search), of which none in "
+            f"{HAD_ITS_CHANCE} or more trials came to the better half"
+        )
+    return [f"{found}."]
+
+
+def _search_on(analysis: Analysis, record: Spending) -> str:
+    """A longer search over models, or the end of it."""
+    overview = analysis.overview
+    count, after = _since_the_best(overview)
+    verdicts = {q.verdict for q in analysis.qualities}
+    more = "Search on, with a larger budget or more time (--budget, --time)"
+    if count < FEW:
+        return f"{more}: {counted(count, 'trial')} with the whole resource are few to tell models apart."
+    if "trust" not in verdicts and "caution" not in verdicts:
+        return f"{more}, to know what mattered: no surrogate predicts trials it has not seen."
+    if after < STALLED * count:
+        return (
+            f"{more}: its best came with {counted(after, 'trial')} to go, so it may still improve."
+        )
+    best = overview.best_values.get(record.choice or "")
+    return (
+        f"More of the same will bring little: the last {after} of {counted(count, 'trial')} brought no "
+        f"improvement. Search {best} alone (--model {best}), or stop."
+    )
+
+
 def _widen(effects: list[Effect]) -> list[str]:
     """Important parameters whose best expected and best measured values lie at the same end."""
     found = []
@@ -79,12 +167,17 @@ def _widen(effects: list[Effect]) -> list[str]:
                 f"Widen the range of {e.parameters[0]} above {number(values[-1], 3)}: both the best "
                 "trial and the surrogate's expectation lie at its upper end."
             )
-        elif best == 0 and place < NEARLY:
+        elif best == 0 and place < NEARLY and not _counts_from(values[0]):
             found.append(
                 f"Widen the range of {e.parameters[0]} below {number(values[0], 3)}: both the best "
                 "trial and the surrogate's expectation lie at its lower end."
             )
     return found
+
+
+def _counts_from(lowest: object) -> bool:
+    """Is it the first of what is counted, such as layers, of which there are no fewer?"""
+    return isinstance(lowest, int) and lowest in (0, 1)
 
 
 def _position(values: list[float], value: float, log: bool) -> float:
@@ -98,8 +191,11 @@ def _position(values: list[float], value: float, log: bool) -> float:
 
 
 def _try(effects: list[Effect]) -> list[str]:
-    """Important parameters that are expected to be best where no trial was."""
+    """Important parameters that are expected to be best where no trial was; not one that the best
+    trial leaves inactive, whose best is the best of a worse part of the space."""
     for e in effects:
+        if e.incumbent is None:
+            continue
         best = int(np.nanargmax(e.mean) if e.maximize else np.nanargmin(e.mean))
         if e.support[best] == 0:
             value = number(e.values[0][best], 3)
@@ -127,15 +223,31 @@ def _fix(analysis: Analysis, total: dict[str, float]) -> list[str]:
     ]
 
 
-def _go_on(record: Overview) -> list[str]:
-    count = len(record.cost)
-    after = int((record.number > record.best_trial).sum())
-    if count < 4 or after < STALLED * count:
+def _go_on(record: Overview, elsewhere: bool) -> list[str]:
+    """More of the same, or an end; neither where the search is sent elsewhere and has stalled."""
+    count, after = _since_the_best(record)
+    if after < STALLED * count:
         when = f"with {counted(after, 'trial')} to go" if after else "in the last trial"
         return [
             f"Go on with this search: its best came {when}, so more trials may still improve it."
+        ]
+    if count < FEW:
+        return [
+            f"Go on with this search: {counted(count, 'trial')} are too few to say that it has ended."
+        ]
+    if elsewhere:
+        return []
+    if record.others:
+        return [
+            f"The last {after} of {counted(count, 'trial')} brought no better {record.objective}; look "
+            f"at {' and '.join(record.others)} too (--objective) before stopping."
         ]
     return [
         f"More of the same will bring little: the last {after} of {counted(count, 'trial')} brought "
         "no improvement. Change the space or the method, or stop."
     ]
+
+
+def _since_the_best(record: Overview) -> tuple[int, int]:
+    """Analysed trials, and how many of them came after the best."""
+    return len(record.cost), int((record.number > record.best_trial).sum())

@@ -28,7 +28,7 @@ from hyperlens.reports.overview_cards import (
     timeline_card,
     trace_card,
 )
-from hyperlens.reports.proposal_cards import path_cards
+from hyperlens.reports.proposal_cards import path_cards, unrecorded_card
 from hyperlens.reports.search_cards import beside_card, bias_card, data_card
 from hyperlens.surrogates.quality import Quality
 
@@ -55,7 +55,11 @@ def cards(analysis: Analysis) -> tuple[Card, ...]:
         ablation_card(analysis.ablation),
         local_card(analysis.local),
         *effect_cards(analysis.effects, analysis.regions, analysis.pairs),
-        *(() if analysis.proposals is None else path_cards(analysis.proposals)),
+        *(
+            (unrecorded_card(analysis.trials),)
+            if analysis.proposals is None
+            else path_cards(analysis.proposals)
+        ),
         bias_card(analysis.bias),
         models,
         None if analysis.beside is None else beside_card(analysis.beside),
@@ -110,6 +114,8 @@ def _facts(analysis: Analysis) -> tuple[Fact, ...]:
     if isinstance(importance, Importance) and (importance.share[:1] > 0).any():
         name = short(say.effect_name(importance.parameters[0]), 32)
         detail = f"{say.percent(float(importance.share[0]))} share"
+        if importance.quality.verdict == "do not trust":
+            name, detail = "not known", "the surrogate is not to be trusted"
         facts.append(Fact("matters most", name, detail, meanings.MATTERS))
     if analysis.qualities:
         worst = min((q.verdict for q in analysis.qualities), key=WORST_FIRST.index)

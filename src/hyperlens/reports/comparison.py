@@ -2,13 +2,59 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
+from typing import Any
+
 from hyperlens.comparison import Comparison, Pair
-from hyperlens.reports import meanings
+from hyperlens.errors import SourceError
+from hyperlens.reports import check, check_stills, meanings, write
 from hyperlens.reports.card import Card, Table
 from hyperlens.reports.figures import figure_of
 from hyperlens.reports.html import render
 
 RANKS, PAIRS = "Average ranks", "Pairs"
+PAGE = ".html"
+PICTURES: dict[str, dict[str, Any]] = {  # by ending; without the date, so the same bytes each time
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+
+
+def check_diagram(path: str | Path) -> None:
+    """Refuse a file for the rank diagram that cannot be written, before anything is computed."""
+    ending = Path(path).suffix.lower()
+    if ending not in (PAGE, *PICTURES):
+        raise SourceError(
+            f"The ending of '{path}' does not say what the rank diagram shall be; choose a file that "
+            f"ends in {', '.join(PICTURES)} or {PAGE}."
+        )
+    if ending in PICTURES:
+        check_stills()
+    check(path)
+
+
+def write_diagram(record: Comparison, path: str | Path, source: str) -> Path:
+    """Write the rank diagram as what the file's ending says: a picture, or the page."""
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending == PAGE:
+        return write(path, comparison_page(record, source))
+    from matplotlib import rc_context
+
+    picture = io.BytesIO()
+    with rc_context({"svg.hashsalt": "hyperlens"}):
+        drawn = record.plot(backend="matplotlib")
+        drawn.savefig(picture, format=ending[1:], metadata=PICTURES[ending])
+    try:
+        path.write_bytes(picture.getvalue())
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+        raise SourceError(
+            f"'{path}' cannot be written ({reason}); choose another file."
+        ) from problem
+    return path
 
 
 def comparison_page(record: Comparison, source: str) -> str:

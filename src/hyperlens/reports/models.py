@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hyperlens.cash.sentences import sentences
-from hyperlens.cash.story import ModelSearch
+from hyperlens.cash.story import ModelSearch, so_far
 from hyperlens.cash.within import within
-from hyperlens.explain.fanova import importance
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.fanova import Importance, importance
 from hyperlens.explain.fidelity import all_budgets
 from hyperlens.history import History
 from hyperlens.reports import sentences as say
@@ -17,6 +18,7 @@ from hyperlens.reports.cards import cards
 from hyperlens.reports.figures import figure_of, share
 from hyperlens.reports.html import render
 from hyperlens.reports.importance_cards import importance_card
+from hyperlens.surrogates.quality import FEWEST
 
 MODELS = "Models"
 
@@ -24,6 +26,7 @@ MODELS = "Models"
 def models_page(history: History, record: ModelSearch, seed: int = 0) -> str:
     """The report as one HTML document; after the summary the story of the models and, of the
     winner's hyperparameters, which mattered."""
+    history = so_far(history)
     first, *others = cards(analyse(history, seed=seed))
     added = (models_card(record), *winner_card(history, record, seed))
     return render((first, *added, *others), f"Hyperlens: {history.source}")
@@ -34,12 +37,21 @@ def winner_card(history: History, record: ModelSearch, seed: int = 0) -> tuple[C
     if not record.leaders:
         return ()
     winner = record.models[0]
-    found = attempt(
-        f"importance within {winner}",
-        lambda: importance(_at_full(within(history, winner), seed), seed=seed),
-    )
+    found = attempt(f"importance within {winner}", lambda: _within(history, winner, seed))
     title = f"What mattered within {winner}"
     return (replace(importance_card(found), id="winner", section=MODELS, title=title),)
+
+
+def _within(history: History, model: str, seed: int) -> Importance:
+    alone = _at_full(within(history, model), seed)
+    count = len(alone.data().y)
+    if count < FEWEST:
+        raise AnalysisError(
+            f"There are too few trials of {model} to tell what mattered within it: "
+            f"{say.counted(count, 'trial')} with the whole resource, where it takes {FEWEST}; give "
+            "the search a larger budget or more time."
+        )
+    return importance(alone, seed=seed)
 
 
 def _at_full(history: History, seed: int) -> History:
@@ -83,6 +95,7 @@ def models_card(record: ModelSearch) -> Card:
         ),
         how=(
             "A model is drawn by its weight, its hyperparameters evenly; those that do well on a part "
-            "of the rows are measured on more of them.",
+            "of the rows are measured on more of them. Defaults and other starts come first, some of "
+            "them on all rows at once.",
         ),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from hyperlens.explain.motives import motive, overall_sentence, shown
+from hyperlens.explain.motives import motive, shown
 from hyperlens.explain.path import Path
 from hyperlens.explain.proposals import Why
+from hyperlens.explain.trials import Trials
 from hyperlens.plots.path import (
     draw_configurations,
     draw_parallel,
@@ -25,6 +26,19 @@ HOW = (
     "by one fitted to the trials before it (Croppi 2021). Contributions are Shapley values of the "
     "predicted mean, of its uncertainty, and of the bound that combines them."
 )
+IMPROVEMENT = (
+    "A proposal that maximised the expected improvement is judged by that, its score: the expected gain "
+    "over the best prediction so far, where a worse result counts as 0. Larger is better."
+)
+TURNS = (
+    "Unless told otherwise, the optimiser takes turns: one proposal maximises the expected improvement, "
+    "to explore, the next optimises a bound with tau 0.1, to exploit. With each proposal's own tau the "
+    "bound would jump every second trial, so one tau is used for all; hl.path(history, tau=0.1) and "
+    "hyperlens path --tau choose another."
+)
+MOST_SENTENCES = 2  # of parameters, that go with a trial of the slider
+DRAWN = {"random", "hyperband", "halving", "asha", "RandomSampler", "GridSampler", "QMCSampler"}
+PER_PARAMETER = 4  # trials that are left out as the initial design where nothing is recorded
 
 
 def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
@@ -48,9 +62,11 @@ def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
             figure=as_plain(draw_reasons(record, last)),
             csv=record.to_csv(),
             controls=(slider,) if last else (),
-            captions=tuple(({"trial": (k,)}, _said(record, k)) for k in range(last + 1)),
+            captions=tuple(
+                ({"trial": (k,)}, text) for k in range(last + 1) for text in _said(record.why(k))
+            ),
             notes=record.notes,
-            how=(HOW,),
+            how=_how(record),
         ),
         Card(
             id="desirability",
@@ -61,7 +77,7 @@ def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
             csv=record.to_csv(),
             how=(
                 "What each parameter's value contributed to the bound, proposal by proposal.",
-                HOW,
+                *_how(record),
             ),
         ),
         Card(
@@ -74,7 +90,7 @@ def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
             ),
             figure=as_plain(draw_payouts(record)),
             csv=str(record.predictions.to_csv(index=False)),
-            how=(meanings.PAYOUT,),
+            how=(meanings.PAYOUT, *_how(record)[1:]),
         ),
         Card(
             id="predictions",
@@ -83,7 +99,10 @@ def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
             lead=(_kept_promises(record),),
             figure=as_plain(draw_predictions(record)),
             csv=str(record.predictions.to_csv(index=False)),
-            how=("The surrogate's expectation before each proposal was tried, and its result.",),
+            how=(
+                "The surrogate's expectation before each proposal was tried, and its result.",
+                *_how(record)[1:],
+            ),
         ),
         Card(
             id="configurations",
@@ -121,16 +140,16 @@ def why_card(record: Why | Unavailable) -> Card:
     title = "Why this trial was proposed"
     if isinstance(record, Unavailable):
         return unavailable(record, "why", PROPOSALS, title)
+    parts = record.parts
     rows = tuple(
         (
             name,
             "inactive" if value is None else shown(value),
-            f"{record.mean[j]:+.4g}",
-            f"{record.uncertainty[j]:+.4g}",
-            f"{record.bound[j]:+.4g}",
+            *(f"{part[j]:+.4g}" if part[j] else "0" for part in parts.values()),
         )
         for j, (name, value) in enumerate(zip(record.parameters, record.values, strict=True))
     )
+    judged = "bound" if record.score is None else "score"
     measured = "–" if record.measured is None else say.number(record.measured)
     return Card(
         id="why",
@@ -151,20 +170,57 @@ def why_card(record: Why | Unavailable) -> Card:
                 "of the prediction",
                 meanings.UNCERTAIN,
             ),
-            Fact("payout", say.number(record.payout["bound"], 3), "of the bound", meanings.PAYOUT),
+            Fact(
+                "payout", say.number(record.payout[judged], 3), f"of the {judged}", meanings.PAYOUT
+            ),
         ),
         figure=figure_of(record),
         csv=record.to_csv(),
         table=Table(
-            ("parameter", "value", "mean", "uncertainty", "bound"),
+            ("parameter", "value", *parts),
             rows,
-            (False, False, True, True, True),
-            ("", "", meanings.CONTRIBUTION, meanings.CONTRIBUTION, meanings.BOUND),
+            (False, False, *[True] * len(parts)),
+            ("", "", *(_meaning(record, part) for part in parts)),
         ),
         qualities=(record.quality,),
         notes=record.notes,
-        how=(HOW,),
+        how=(HOW, record.basis),
     )
+
+
+def unrecorded_card(record: Trials) -> Card | None:
+    """How to see reasons where no surrogate is recorded; None where there are too few trials, or
+    where all were drawn and none was proposed."""
+    if len(record.state) <= PER_PARAMETER * len(record.parameters):
+        return None
+    if set(record.proposer) <= DRAWN:
+        return None
+    return Card(
+        id="reasons",
+        section=PROPOSALS,
+        title="Why trials were proposed",
+        lead=(
+            "No surrogate is recorded that proposed the trials of this run; hyperlens explain SOURCE "
+            "--proposals, or hl.report(history, path, proposals=True) in Python, explains each of them "
+            "by one fitted to the trials before it.",
+        ),
+    )
+
+
+def _meaning(record: Why, part: str) -> str:
+    return {"bound": meanings.BOUND, "score": record.basis}.get(part, meanings.CONTRIBUTION)
+
+
+def _how(record: Path) -> tuple[str, ...]:
+    """How the reasons were found, what tau is, and what the search itself went by."""
+    sign = "plus" if record.maximize else "minus"
+    bound = (
+        f"The bound is the mean {sign} tau times the uncertainty; tau, here {record.tau[0]:g}, says "
+        "what uncertainty is worth."
+    )
+    improving = (IMPROVEMENT,) if "ei" in record.proposed_by else ()
+    turns = (TURNS,) if {"ei", "lcb"} <= set(record.proposed_by) else ()
+    return (HOW, bound, *improving, *turns)
 
 
 def _motives(record: Path) -> str:
@@ -176,28 +232,29 @@ def _motives(record: Path) -> str:
     most = sorted(counts.items(), key=lambda item: -item[1])
     said = ", ".join(f"{n} {what}" for what, n in most[:3])
     return (
-        f"Of {say.counted(len(record.trial), 'proposal')} explained, by what they meant: {said}. "
+        f"Of {say.counted(len(record.trial), record.called)} explained, by what they meant: {said}. "
         "Exploitation is a better expected result than average, exploration more uncertainty."
     )
 
 
-def _said(record: Path, k: int) -> str:
-    names = ("mean", "uncertainty", "bound")
-    text = overall_sentence(
-        int(record.trial[k]),
-        record.parameters,
-        record.bound[k],
-        {n: float(record.actual[n][k]) for n in names},
-        {n: float(record.payout[n][k]) for n in names},
-        record.objective,
-        record.maximize,
-        "the average of the space",
-    )
-    measured = float(record.measured[k])
+def _said(record: Why) -> tuple[str, ...]:
+    """What goes with one trial: its sentence, its numbers, and what the strongest parameters did."""
     result = (
-        f" It then measured {say.number(measured)}." if math.isfinite(measured) else " It failed."
+        "It failed."
+        if record.measured is None
+        else f"It then measured {say.number(record.measured)}."
     )
-    return text + result
+    numbers = [
+        f"{part} {say.number(record.actual[part])} ({record.compared_with} "
+        f"{say.number(record.average[part])}, payout {record.payout[part]:+.3g})"
+        for part in record.parts
+    ]
+    said = "; ".join(numbers)
+    return (
+        f"{record.sentence} {result}",
+        f"{said[0].upper() + said[1:]}.",
+        *record.sentences[:MOST_SENTENCES],
+    )
 
 
 def _strongest(record: Path) -> str:

@@ -103,7 +103,7 @@ def what_mattered(record: Importance) -> str:
         return f"No parameter changes what the surrogate expects of {record.objective}."
     first = effect_name(record.parameters[0])
     text = f"{first} mattered most: {percent(float(record.share[0]))} of the variance"
-    if record.interval is not None:
+    if record.interval is not None and not math.isnan(record.low[0]):
         low, high = percent(float(record.low[0])), percent(float(record.high[0]))
         text += f" ({percent(record.interval)} interval {low} to {high})"
     after = [

@@ -212,7 +212,8 @@ class Forest:
         def product(t: int) -> FloatArray:
             """Mean of tree t times every tree from t on, those after it twice."""
             sums = [agreement.product(trees[t], other) for other in trees[t:]]
-            return np.asarray(sum((1 + (u > 0)) * a / b for u, (a, b) in enumerate(sums)))
+            means = (np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0) for a, b in sums)
+            return np.asarray(sum((1 + (u > 0)) * mean for u, mean in enumerate(means)))
 
         with ThreadPoolExecutor(self.threads) as pool:
             square = sum(pool.map(product, range(len(trees)))) / len(trees) ** 2

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from hyperlens.explain.ablation import Ablation
 from hyperlens.explain.local import LocalImportance
+from hyperlens.explain.motives import tidy
 from hyperlens.explain.path import Path
 from hyperlens.explain.proposals import Why
 from hyperlens.explain.sample_size import CHECKED, SampleSize
@@ -34,43 +35,44 @@ def _value(x: Any) -> Text:
 @layout.register
 def _(record: Why) -> Iterator[RenderableType]:
     yield Text(printable(record.sentence))
-    parts = [p for p in ("mean", "uncertainty", "bound", "score") if getattr(record, p) is not None]
+    parts = record.parts
     sampled = bool((record.uncertainty_high > record.uncertainty_low).any())
     interval = f"{record.level:.0%} interval of the bound"
     table = _table("parameter", "value", *parts, *([interval] if sampled else []))
     for k, name in enumerate(record.parameters[:MOST_LISTED]):
-        cells = [number(float(getattr(record, part)[k])) for part in parts]
+        cells = [number(float(part[k])) for part in parts.values()]
         if sampled:
             cells.append(f"{number(record.bound_low[k])} to {number(record.bound_high[k])}")
         table.add_row(Text(printable(name)), _value(record.values[k]), *cells)
     blank = [""] if sampled else []
-    for what, of in (("payout", record.payout), ("at the proposal", record.actual)):
-        table.add_row(what, "", *(number(of[part]) for part in parts), *blank, style="dim")
-    table.add_row(
-        "on average", "", *(number(record.average[p]) for p in parts), *blank, style="dim"
-    )
+    for what, of in (
+        ("payout", record.payout),
+        ("at the proposal", record.actual),
+        (printable(record.compared_with), record.average),
+    ):
+        table.add_row(Text(what), "", *(number(of[part]) for part in parts), *blank, style="dim")
     yield table
-    sign = "+" if record.maximize else "-"
-    yield Text(
-        f"bound = mean {sign} {record.tau:g} x uncertainty; contributions add up to the payout."
-    )
+    yield Text(f"{printable(record.basis)} Contributions add up to the payout.")
     for sentence in record.sentences[:MOST_LISTED]:
         yield Text(printable(sentence))
 
 
 @layout.register
 def _(record: Path) -> Iterator[RenderableType]:
+    many, sign = len(record.trial), "+" if record.maximize else "-"
     yield Text(
-        f"{len(record.trial)} proposals for {printable(record.objective)}; contributions to the "
-        "bound, means over thirds of the run"
+        f"{many} {record.called}{'' if many == 1 else 's'} for {printable(record.objective)}; "
+        f"contributions to the bound (mean {sign} {record.tau[0]:g} x uncertainty), means over thirds "
+        "of the run"
     )
     thirds = [t for t in np.array_split(np.arange(len(record.trial)), 3) if len(t)]
     table = _table(
         "parameter", *(f"trials {record.trial[t[0]]} to {record.trial[t[-1]]}" for t in thirds)
     )
     weight = abs(record.bound).mean(axis=0)
+    means = tidy(np.array([record.bound[t].mean(axis=0) for t in thirds]), float(weight.max()))
     for j in np.argsort(-weight, kind="stable")[:MOST_LISTED]:
-        cells = [number(float(record.bound[t, j].mean())) for t in thirds]
+        cells = [number(float(mean)) for mean in means[:, j]]
         table.add_row(Text(printable(record.parameters[j])), *cells)
     for what, of in record.payout.items():
         cells = [number(float(of[t].mean())) for t in thirds]

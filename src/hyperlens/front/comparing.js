@@ -1,0 +1,62 @@
+// The list of runs, and which of them are compared: until the reader chooses, those that can be.
+
+const MOST_TICKED = 6; // runs that are compared without being asked
+const AROUND = 10000; // milliseconds between two looks at other runs
+const around = new Map(); // run -> what was last seen of it, and when
+
+function fillRuns(runs) {
+  if (JSON.stringify(runs) === JSON.stringify(view.runs)) return;
+  view.runs = runs;
+  fill(field("run"), runs.map((run) => [run.id, run.title]));
+  hideUnless("comparison", runs.length > 1);
+  const known = new Map(boxes().map((box) => [Number(box.value), box]));
+  for (const run of runs) {
+    if (known.has(run.id)) known.get(run.id).nextSibling.textContent = ` ${run.title}`;
+    else field("compared").append(boxOf(run));
+  }
+  if (view.run === null) choose(runs[0].id);
+  else if (view.begun) askAll(["beside"]);
+}
+
+function boxOf(run) {
+  const label = document.createElement("label");
+  const box = document.createElement("input");
+  Object.assign(box, { type: "checkbox", value: run.id });
+  box.addEventListener("change", () => {
+    view.touched = true;
+    askAll(["beside"]);
+  });
+  label.append(box, ` ${run.title}`);
+  return label;
+}
+
+// The objective by which a run is compared: the one of this name, else the only one there is.
+function goalOf(seen, name) {
+  const same = seen.objectives.filter(([own]) => own === name);
+  const found = same.length ? same : seen.objectives;
+  return found.length === 1 ? found[0] : null;
+}
+
+function comparable(run) {
+  const seen = run === view.run ? view.seen : around.get(run)?.seen;
+  const goal = goalOf(view.seen, field("objective").value);
+  return Boolean(goal && seen?.analysed) && goalOf(seen, goal[0])?.[1] === goal[1];
+}
+
+// Until the reader chooses, the runs are ticked that can be compared with the one shown.
+function tick() {
+  if (view.touched || view.runs.length > MOST_TICKED || !view.begun) return;
+  const changed = boxes().filter((box) => box.checked !== comparable(Number(box.value)));
+  for (const box of changed) box.checked = !box.checked;
+  if (changed.length) askAll(["beside"]);
+}
+
+async function lookAround() {
+  if (view.runs.length > MOST_TICKED || view.touched) return;
+  for (const { id } of view.runs) {
+    if (id === view.run || Date.now() - (around.get(id)?.at ?? 0) < AROUND) continue;
+    const seen = await request(`/api/state?run=${id}`);
+    if (seen.ready || seen.problem) around.set(id, { seen: seen.ready ? seen : null, at: Date.now() });
+  }
+  if (view.seen) tick();
+}

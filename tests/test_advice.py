@@ -1,0 +1,141 @@
+"""What a report advises: consistent with itself, and in the words of a model search where it is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from analyses import HIGH, LOW, analysis, effect, spending, trials
+
+from hyperlens.reports.advice import what_next
+from hyperlens.reports.analysis import Analysis
+from hyperlens.surrogates.quality import Verdict
+
+SLOW = "took longer than 4 s"
+MORE = ("Run more", "Run about", "Go on", "Search on")
+STOP = ("or stop",)
+
+
+def run(
+    count: int = 40,
+    best: int = 0,
+    verdict: Verdict = "trust",
+    failed: int = 0,
+    reasons: tuple[str | None, ...] = (None,),
+) -> Analysis:
+    """So many analysed trials, the best of which comes at a place, and some that failed."""
+    made = analysis()
+    cost = np.linspace(1.0, 2.0, count)
+    cost[best] = 0.4
+    states = ("failed",) * failed + ("complete",) * count
+    told = tuple(reasons[k % len(reasons)] for k in range(failed)) + (None,) * count
+    overview = replace(
+        made.overview,
+        number=np.arange(count),
+        cost=cost,
+        best_trial=best,
+        trace=np.minimum.accumulate(cost),
+    )
+    whole = replace(
+        trials(),
+        state=states,
+        reason=told,
+        values=((0.1,) * len(states), ("adam", "sgd", "adam") * len(states), (None,) * len(states)),
+    )
+    quality = replace(HIGH, verdict=verdict, trials=count)
+    return replace(made, overview=overview, trials=whole, qualities=(quality,), effects=())
+
+
+def of_models(made: Analysis) -> Analysis:
+    """The same run as a search over two models."""
+    overview = replace(made.overview, best_values={"model": "adam"}, parameters=("model",))
+    whole = replace(made.trials, parameters=("lr", "model", "momentum"))
+    return replace(
+        made, overview=overview, trials=whole, spending=replace(spending(), choice="model")
+    )
+
+
+def advice(made: Analysis) -> str:
+    return " ".join(what_next(made))
+
+
+def test_failures_are_named_with_their_reason() -> None:
+    unknown = advice(run(failed=20))
+    assert "20 of 60 trials failed: find out why before anything else" in unknown
+    raised = advice(run(failed=20, reasons=("no memory", "no memory", "no disk", SLOW)))
+    assert "20 of 60 trials failed, 10 of them because of: no memory. Mend that first" in raised
+    slow = advice(run(failed=20, reasons=(SLOW, SLOW, "no memory")))
+    assert f"14 of them because one {SLOW}: allow each more time." in slow
+    assert "find out why" not in raised + slow
+    assert "failed" not in advice(run(failed=2))
+    models = advice(of_models(run(failed=9, reasons=(SLOW,))))
+    assert "9 of 49 trials failed (adam 6, sgd 3)" in models
+    assert "allow each more time (--timeout)" in models
+
+
+@pytest.mark.parametrize("count", [1, 3, 19, 20, 60])
+@pytest.mark.parametrize("verdict", ["trust", "caution", "do not trust", None])
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("models", [False, True])
+def test_nobody_is_told_to_run_more_and_to_stop(
+    count: int, verdict: Any, late: bool, models: bool
+) -> None:
+    made = run(count, count - 1 if late else 0, verdict or "trust")
+    made = replace(made, qualities=()) if verdict is None else made
+    told = advice(of_models(made) if models else made)
+    more, stop = (any(word in told for word in words) for words in (MORE, STOP))
+    assert more != stop
+    trusted = verdict == "trust" or (models and verdict == "caution")
+    assert stop == (count >= 20 and trusted and not late)
+
+
+def test_effects_of_a_surrogate_that_fails_advise_nothing() -> None:
+    rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), incumbent=(3.9,))
+    sure = advice(replace(run(), effects=(rising,)))
+    assert "Widen the range of lr" in sure
+    assert "stop" not in sure
+    doubtful = replace(rising, quality=replace(LOW, verdict="do not trust"))
+    assert "Widen" not in advice(replace(run(), effects=(doubtful,)))
+
+
+def test_a_model_search_is_advised_on_models() -> None:
+    told = advice(of_models(run()))
+    assert "adam leads, with a loss of 0.4" in told
+    assert "Search adam alone (--model adam), or stop." in told
+    assert "Widen" not in told
+    spent = replace(
+        spending(),
+        choice="model",
+        models=("a", "b", "poor", "never", "new"),
+        trials=np.array([[3, 2], [3, 2], [4, 1], [6, 0], [4, 0]]),
+        best=np.array([[0.6, 0.5], [0.6, 0.4], [0.9, 1.9], [0.9, np.nan], [0.9, np.nan]]),
+    )
+    made = replace(of_models(run()), spending=spent)
+    told = advice(made)
+    assert "b leads, with a loss of 0.4, before a with 0.5; leave out poor and never next" in told
+    few = advice(replace(of_models(run(10)), spending=spent))
+    assert "b leads, with a loss of 0.4, before a with 0.5. Search on, with a larger budget" in few
+    larger = replace(spent, maximize=True)
+    assert "poor leads, with a loss of 1.9, before a with 0.5" in advice(
+        replace(made, spending=larger)
+    )
+
+
+def test_what_the_best_trial_lacks_is_not_to_be_tried() -> None:
+    """The best value of a parameter that only a worse model has is no place to look next."""
+    untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
+    assert "Try lr near 2" in " ".join(what_next(replace(analysis(), effects=(untested,))))
+    inactive = replace(untested, incumbent=None)
+    assert "Try" not in " ".join(what_next(replace(analysis(), effects=(inactive,))))
+
+
+def test_what_is_counted_is_not_widened_below_one() -> None:
+    falling = replace(effect("lr"), mean=np.array([1.0, 2.0, 3.0, 4.0]), incumbent=(1,))
+    below = replace(falling, values=((2, 3, 4, 5),), incumbent=(2,))
+    assert "Widen the range of lr below 2" in " ".join(
+        what_next(replace(analysis(), effects=(below,)))
+    )
+    layers = replace(falling, values=((1, 2, 3, 4),))
+    assert "Widen" not in " ".join(what_next(replace(analysis(), effects=(layers,))))

@@ -1,0 +1,113 @@
+"""Figures on a narrow or dark page, in a real browser: nothing is cut, everything can be seen."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from analyses import analysis, trials
+
+from hyperlens.plots.style import INK
+from hyperlens.reports.cards import cards
+from hyperlens.reports.html import render
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
+
+LONG = "the mean validation loss of five folds"
+CUT = """() => [...document.querySelectorAll(".plot")].flatMap((plot) => {
+  const room = plot.getBoundingClientRect();
+  return [...plot.querySelectorAll(".infolayer g[class*='x'] text, .annotation text")]
+    .filter((text) => text.textContent)
+    .map((text) => [text.textContent, text.getBoundingClientRect()])
+    .filter(([, box]) => box.left < room.left - 1 || box.right > room.right + 1)
+    .map(([text]) => text);
+})"""
+TOUCHING = """() => {
+  const boxes = [...document.querySelectorAll("#parallel .annotation text")]
+    .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return boxes.flatMap(([a, p], i) => boxes.slice(i + 1)
+    .filter(([, q]) => Math.abs(p.top - q.top) < 4 && p.left < q.right && q.left < p.right)
+    .map(([b]) => [a, b]));
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A report with a long objective, and a row of values that are near each other."""
+    made = analysis()
+    ticks = tuple((1 + k / 5, 10.0**k) for k in range(-5, 1))
+    crowded = replace(trials(), ticks=(ticks, *trials().ticks[1:]))
+    walked: Any = made.ablation
+    changed: dict[str, Any] = {
+        "overview": replace(made.overview, objective=LONG),
+        "trials": crowded,
+        "ablation": replace(walked, objective=LONG),
+    }
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    shown = cards(replace(made, **changed))
+    trace = next(card.figure for card in shown if card.id == "trace")
+    assert trace is not None
+    trace["data"][0]["marker"]["color"] = INK
+    path.write_text(render(shown, "A report"), encoding="utf-8")
+    return Path(path).as_uri()
+
+
+@pytest.fixture
+def opened(browser: Any, address: str) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page = context.new_page()
+    page.goto(address)
+    for plot in page.locator(".plot").all():
+        plot.scroll_into_view_if_needed()
+        plot.locator(".main-svg").first.wait_for()
+    yield page
+    context.close()
+
+
+def test_titles_and_values_fit_a_narrow_page(opened: Any) -> None:
+    assert opened.evaluate(CUT) == []
+    assert opened.evaluate(TOUCHING) == []
+    assert opened.locator("#parallel .annotation text").count() > 3
+
+
+def test_titles_are_broken_anew_for_another_width(opened: Any) -> None:
+    title = "#ablation .xtitle"
+    narrow = opened.locator(f"{title} tspan").count()
+    opened.set_viewport_size({"width": 1200, "height": 844})
+    opened.wait_for_function(f"() => !document.querySelector('{title} tspan.line')")
+    opened.set_viewport_size({"width": 390, "height": 844})
+    opened.wait_for_function(
+        f"(many) => document.querySelectorAll('{title} tspan').length === many", arg=narrow
+    )
+    assert narrow > 1
+
+
+def test_neutral_marks_have_the_strength_of_text(opened: Any) -> None:
+    marks, ground = opened.evaluate(
+        """() => { const plot = document.querySelector("#parallel .plot");
+          const card = getComputedStyle(plot.closest(".card"));
+          const seen = [...document.querySelectorAll(".plot")].flatMap((p) => p.data)
+            .flatMap((trace) => [trace.marker?.color, trace.line?.color]);
+          return [[seen.includes("INK"), seen.includes(card.color)],
+            plot.layout.annotations.every((note) => note.bgcolor === card.backgroundColor)]; }"""
+        .replace("INK", INK)
+    )  # fmt: skip
+    assert marks == [False, True]
+    assert ground
