@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from ConfigSpace import Categorical, ConfigurationSpace, Float
+from views import tree
 
 import hyperlens as hl
 from hyperlens import cli
 from hyperlens.reports import page
 from hyperlens.reports.analysis import REGION_SPLITS, Unavailable, analyse
+from hyperlens.reports.effect_cards import regions_card
 
 EVIL = "<script>\x1b[31m"
 ESC = "\x1b["
@@ -258,3 +260,13 @@ def test_a_summary_says_where_it_is_sure_and_where_it_looked(
     assert f"the effect of {made['regions'][0]['parameter']} is known" in one_line
     assert made["bias"]["notes"][-1] in one_line
     assert math.isfinite(made["regions"][0]["tree"][0]["confidence"])
+
+
+def test_the_data_of_a_card_are_the_curves_drawn() -> None:
+    record = tree(rule="opt is \ud800\x1b[31m")
+    lines = regions_card(record, "regions-1").csv
+    assert lines is not None
+    table = pd.read_csv(io.StringIO(lines))
+    assert len(table) == len(record.tree) * len(record.values)
+    np.testing.assert_allclose(table[table["id"] == 1]["mean"], record.tree[1].mean)
+    assert "\x1b" not in lines

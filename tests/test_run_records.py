@@ -16,6 +16,7 @@ import hyperlens as hl
 from hyperlens.explain.footprint import MOST, scaled
 from hyperlens.explain.spending import model_choice
 from hyperlens.plots import draw
+from hyperlens.plots.lines import INACTIVE
 
 EVIL = "<b>x</b>%{y}"
 SPACE = hl.Space.of(
@@ -298,7 +299,7 @@ def test_lines_cross_each_row_at_the_value_of_the_trial() -> None:
     rows = len(SPACE) + 2  # a row for the cost, and a gap
     crossed = np.concatenate([np.array(t.x, dtype=float).reshape(-1, rows) for t in lines])
     order = np.argsort([t.costs[0] for t in history.trials])
-    expected = np.where(np.isnan(history.vectors), -0.1, history.vectors)[order]
+    expected = np.where(np.isnan(history.vectors), INACTIVE, history.vectors)[order]
     shown = crossed[np.lexsort(crossed[:, :3].T)][:, :3]
     np.testing.assert_allclose(shown, expected[np.lexsort(expected.T)])
     assert len(lines[2].x) == rows  # one of twelve is the best 5 %

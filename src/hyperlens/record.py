@@ -50,12 +50,7 @@ class Record:
             frame = self.frame.copy()
         except UnicodeEncodeError:  # pandas refuses half a character
             frame = _spelled(self).frame.copy()
-        for k, column in enumerate(frame.columns):
-            if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
-                frame.isetitem(k, [written_out(value) for value in frame[column]])
-        frame.columns = [written_out(column) for column in frame.columns]
-        text: str = frame.to_csv(index=False)
-        return text
+        return as_csv(frame)
 
     def plot(self, backend: Literal["plotly", "matplotlib"] = "plotly") -> Any:
         """The record as a Plotly figure, or as a Matplotlib figure that needs no browser."""
@@ -122,6 +117,16 @@ def _spelled(value: Any) -> Any:
     if isinstance(value, dict):
         return {_spelled(k): _spelled(v) for k, v in value.items()}
     return value
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """A frame of our own as CSV; it is changed: control characters in its texts are written out."""
+    for k, column in enumerate(frame.columns):
+        if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
+            frame.isetitem(k, [written_out(value) for value in frame[column]])
+    frame.columns = [written_out(column) for column in frame.columns]
+    text: str = frame.to_csv(index=False)
+    return text
 
 
 def as_json(value: Any) -> str:

@@ -37,7 +37,7 @@ class Footprint(Record):
 
     `stress` is the root of the part of the squared distances that the map gets wrong (Kruskal's
     stress-1). Distances count each parameter by `weights`. `cost` is in the user's direction, nan where
-    unknown.
+    the trial is not analysed: it failed, was pruned, or had a smaller budget.
     """
 
     objective: str
@@ -75,7 +75,7 @@ def footprint(
     chosen = history.objective(objective)
     k = history.objectives.index(chosen)
     counted = _weights(space.names, weights)
-    best = history.incumbent(objective).number
+    best, known = history.incumbent(objective).number, history.data(objective).rows
     rows = _placed([t.number for t in history.trials], best)
     with one_thread():
         even = space.sample(EVEN, np.random.default_rng(seed))
@@ -93,7 +93,7 @@ def footprint(
         number=np.array([t.number for t in trials], dtype=np.int64),
         x=placed[:n, 0].copy(),
         y=placed[:n, 1].copy(),
-        cost=np.array([t.costs[k] for t in trials], dtype=float),
+        cost=np.where(np.isin(rows, known), [t.costs[k] for t in trials], np.nan),
         best_trial=best,
         even=placed[n:].copy(),
         stress=stress,

@@ -93,6 +93,21 @@ class Regions(Record):
         names = ("id", "rule", "share", "points", "trials", "confidence", "holds_incumbent")
         return pd.DataFrame([{n: getattr(r, n) for n in names} for r in self.leaves])
 
+    @property
+    def curves(self) -> pd.DataFrame:
+        """The effect in every region of the tree, one row a region and value."""
+        import pandas as pd
+
+        rows = [
+            (r.id, r.rule, value, *numbers)
+            for r in self.tree
+            for value, *numbers in zip(self.values, r.mean, r.low, r.high, strict=True)
+        ]
+        names = ["id", "rule", self.parameter, "mean", "low", "high"]
+        return pd.DataFrame(
+            rows, columns=names, dtype=object
+        )  # texts as they are, whatever is in them
+
     def split(self, region: int) -> Regions:
         """Split one leaf where it gains most."""
         if self._grower is None:

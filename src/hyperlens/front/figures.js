@@ -101,7 +101,7 @@ addEventListener("resize", () => {
   clearTimeout(resizing);
   resizing = setTimeout(() => {
     for (const [plot, width] of drawn) {
-      if (plot.clientWidth !== width && Math.min(plot.clientWidth, width) <= NARROW) draw(plot);
+      if (plot.clientWidth !== width) draw(plot);
     }
   }, 200);
 });

@@ -39,6 +39,20 @@ def draw_footprint(record: Footprint) -> Figure:
             hoverinfo="skip",
         )
     )
+    others = np.flatnonzero(~np.isfinite(record.cost)).tolist()
+    if others:
+        fig.add_trace(
+            Scatter(
+                x=record.x[others].tolist(),
+                y=record.y[others].tolist(),
+                mode="markers",
+                name="not analysed",
+                marker={"symbol": "x-thin", "size": 6, "line": {"color": GREY, "width": 1.2}},
+                customdata=record.number[others].tolist(),
+                hovertemplate="trial %{customdata}: failed, pruned, or at a smaller budget"
+                "<extra></extra>",
+            )
+        )
     fig.add_trace(
         Scatter(
             x=record.x[shown].tolist(),

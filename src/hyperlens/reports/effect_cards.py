@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from hyperlens.explain.effects import Effect
 from hyperlens.explain.regions import Region, Regions
 from hyperlens.plots.growth import draw_growth, highlighted, leaf_after, looks_of, splits
+from hyperlens.record import as_csv
 from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
@@ -94,7 +95,7 @@ def regions_card(record: Regions | Unavailable, id: str) -> Card:
         title=f"Regions of {record.parameter}",
         lead=(say.where_it_is_sure(record), say.what_a_region_is(record)),
         figure=as_plain(draw_growth(record)),
-        csv=record.to_csv(),
+        csv=as_csv(record.curves),
         controls=(slider,) if count else (),
         tree=_tree(record),
         table=Table(

@@ -316,10 +316,13 @@ def _pair(record: Effect, best: int, change: float) -> tuple[str, str]:
     i, j = divmod(best, len(record.values[1]))
     at = (record.values[0][i], record.values[1][j])
     words = [_near(p, v) for p, v in zip(record.parameters, at, strict=True)]
+    star = "" if record.incumbent is None else ", the star is the best of them"
     support = (
-        "Brighter is better. The dots are the evaluated trials, the star is the best of them; "
-        "far from the dots the map is extrapolated."
+        f"Brighter is better. The dots are the evaluated trials{star}; far from the dots the map is "
+        "extrapolated."
     )
+    if np.isnan(record.mean).any() or record.incumbent is None:
+        support += " Only places where both are active are compared; elsewhere may be better."
     return _best(record, best, " and ".join(words)), support
 
 
