@@ -19,7 +19,7 @@ from hyperlens.explain.fitting import Fitted, fit_or_take
 from hyperlens.explain.rules import rule_in_words, sides
 from hyperlens.explain.splitting import Split, category_split, impurity, ordered_split
 from hyperlens.history import History
-from hyperlens.record import Record
+from hyperlens.record import Record, written_out
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 
@@ -103,7 +103,7 @@ class Regions(Record):
             for r in self.tree
             for value, *numbers in zip(self.values, r.mean, r.low, r.high, strict=True)
         ]
-        names = ["id", "rule", self.parameter, "mean", "low", "high"]
+        names = ["id", "rule", written_out(self.parameter), "mean", "low", "high"]
         return pd.DataFrame(
             rows, columns=names, dtype=object
         )  # texts as they are, whatever is in them
