@@ -239,14 +239,20 @@ def measure(method: str, problem: Problem, seed: int) -> Run:
     return Run(method, problem.name, seed, tuple(float(b) for b in best), overhead)
 
 
+def stored(kept: Path) -> dict[tuple[str, str, int], Run]:
+    """Runs that a file holds, in the order of the methods."""
+    found: dict[tuple[str, str, int], Run] = {}
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    for line in map(json.loads, lines):
+        run = Run(**{**line, "trace": tuple(line["trace"])})
+        found[run.method, run.problem, run.seed] = run
+    order = list(methods())
+    return dict(sorted(found.items(), key=lambda item: order.index(item[0][0])))
+
+
 def runs(seeds: int, kept: Path, only: list[str]) -> Iterator[Run]:
     """All runs, from the file where they are in it."""
-    known: dict[tuple[str, str, int], Run] = {}
-    if kept.exists():
-        for line in kept.read_text().splitlines():
-            stored = json.loads(line)
-            run = Run(**{**stored, "trace": tuple(stored["trace"])})
-            known[run.method, run.problem, run.seed] = run
+    known = stored(kept)
     chosen = [m for m in methods() if not only or m in only]
     for seed in range(FIRST_SEED, FIRST_SEED + seeds):
         for problem in problems():
@@ -290,16 +296,21 @@ def page(found: list[Run]) -> str:
             )
             for name in names
         }
+        regrets = {name: values for name, values in regrets.items() if len(values)}
         medians = {name: float(np.median(values)) for name, values in regrets.items()}
         first = min(medians, key=lambda name: medians[name])
         limit = float(np.quantile(regrets[first], 0.75))
+        count = max(len(values) for values in regrets.values())
         cells = []
         for name in names:
+            if name not in regrets:
+                cells.append("")
+                continue
             low, high = np.quantile(regrets[name], [0.25, 0.75])
             mark = " **best**" if name == first else " *tied*" if medians[name] <= limit else ""
             wins[name] += bool(mark)
-            cells.append(f"{medians[name]:.2g} ({low:.1g} to {high:.1g}){mark}")
-        count = len(regrets[first])
+            fewer = f", {len(regrets[name])} seeds" if len(regrets[name]) < count else ""
+            cells.append(f"{medians[name]:.2g} ({low:.1g} to {high:.1g}{fewer}){mark}")
         lines.append(
             f"| {problem.name}, {problem.trials} trials, {count} seeds | "
             + " | ".join(cells)
@@ -323,12 +334,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--runs", type=Path, help="where finished runs are kept")
     parser.add_argument("--only", nargs="*", default=[], help="methods to run")
+    parser.add_argument("--show", action="store_true", help="only what the file holds, run nothing")
     parser.add_argument("--save", action="store_true", help="write docs/results/optimizers.md")
     chosen = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         kept = chosen.runs or Path(folder) / "runs.jsonl"
-        text = page(list(runs(chosen.seeds, kept, chosen.only)))
+        found = stored(kept).values() if chosen.show else runs(chosen.seeds, kept, chosen.only)
+        text = page(list(found))
     print(text)
     if chosen.save:
         RESULT.write_text(text)

@@ -83,7 +83,7 @@ def test_a_surrogate_that_fails_names_nothing_in_the_headline() -> None:
     assert isinstance(made.importance, hl.Importance)
     failing = replace(made.importance, quality=replace(LOW, verdict="do not trust"))
     facts = card(cards(replace(made, importance=failing)), "summary").facts
-    assert [f.value for f in facts] == ["0.4", "4", "not known", "caution"]
+    assert [f.value for f in facts] == ["0.4", "4", "not known", "do not trust"]
 
 
 def test_trace_says_what_came_after_the_best() -> None:

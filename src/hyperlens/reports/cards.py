@@ -118,8 +118,11 @@ def _facts(analysis: Analysis) -> tuple[Fact, ...]:
             name, detail = "not known", "the surrogate is not to be trusted"
         facts.append(Fact("matters most", name, detail, meanings.MATTERS))
     if analysis.qualities:
-        worst = min((q.verdict for q in analysis.qualities), key=WORST_FIRST.index)
-        facts.append(Fact("surrogates", worst, "cross-validated", meanings.SURROGATES))
+        leading = max(analysis.qualities, key=lambda q: (WORST_FIRST.index(q.verdict), q.r2))
+        if isinstance(importance, Importance):
+            leading = importance.quality
+        detail = f"the {leading.surrogate} leads"
+        facts.append(Fact("surrogate", leading.verdict, detail, meanings.LEADING))
     return tuple(facts)
 
 

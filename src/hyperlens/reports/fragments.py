@@ -12,6 +12,7 @@ from hyperlens.reports.card import Card, Control, Fact, Grid, Node, Table, Tree
 from hyperlens.surrogates.quality import Quality
 
 OPEN_ROWS = 12  # a longer table starts folded
+LONG_HEADLINE = 9  # characters
 FIRST_ROWS = 20  # of a grid, shown without a script
 
 
@@ -67,10 +68,15 @@ class _Asides:
 def _facts(facts: tuple[Fact, ...], asides: _Asides) -> str:
     items = "".join(
         f"<div><dt>{escape(f.label)}{asides(f.label, f.meaning)}</dt>"
-        f"<dd><strong>{escape(f.value)}</strong><span>{escape(f.detail)}</span></dd></div>"
+        f"<dd><strong{_size(f.value)}>{escape(f.value)}</strong><span>{escape(f.detail)}</span></dd></div>"
         for f in facts
     )
     return f'<dl class="facts">{items}</dl>'
+
+
+def _size(value: str) -> str:
+    """A long headline is set smaller, so that no word of it is broken."""
+    return ' class="long"' if len(value) > LONG_HEADLINE else ""
 
 
 def _badge(quality: Quality, asides: _Asides) -> str:

@@ -12,8 +12,12 @@ MATTERS = (
     "The parameter or pair with the largest share: the part of the variance of the surrogate's "
     "prediction over the whole space that is due to it (functional ANOVA)."
 )
+LEADING = (
+    "The verdict on the surrogate that cross-validates better and that the numbers of this page come "
+    "from; both are on the card of the method."
+)
 SURROGATES = (
-    "The worse verdict of the two surrogates, each cross-validated on the trials: trust from R² "
+    "The verdict on a surrogate, cross-validated on the trials: trust from R² "
     f"{GOOD_R2:g} on with a band that holds, caution from {FAIR_R2:g} on, else do not trust."
 )
 BEST_VALUE = "The value in the best trial, as the run recorded it."
