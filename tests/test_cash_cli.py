@@ -216,7 +216,7 @@ def test_a_report_before_anything_was_measured_on_all_rows(data: Path, tmp_path:
     with interrupting(after=5):
         code, out, err = run(*words, "--html", "report.html")
     assert code == 130, err
-    assert "No evaluation on all rows succeeded; the best was measured on 11% of them." in out
+    assert out.count("No configuration came as far as all rows") == 1
     assert "Which model, and why" in (tmp_path / "report.html").read_text()
 
 

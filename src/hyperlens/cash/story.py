@@ -265,6 +265,6 @@ def _notes(best: list[Trial]) -> tuple[str, ...]:
     largest = _resource(best[0])
     if largest < FULL:
         return (
-            f"No evaluation on all rows succeeded; the best was measured on {largest:.0%} of them.",
+            f"No configuration came as far as all rows; the best was measured on {largest:.0%} of them.",
         )
     return ()

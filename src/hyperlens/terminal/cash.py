@@ -30,7 +30,7 @@ def _(record: ModelSearch) -> Iterator[RenderableType]:
     yield Text()
     yield _leaders(record)
     yield Text()
-    for sentence in sentences(record):
+    for sentence in sentences(record)[: -len(record.notes) or None]:  # notes are shown after all
         yield Text(printable(sentence))
 
 
