@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -176,9 +177,13 @@ class History:
         if not self.trials:
             return "This run has no trials; run some before explaining it."
         states = ", ".join(f"{self.count(s)} {s}" for s in State if self.count(s))
+        reasons = Counter(t.reason for t in self.trials if t.reason and t.state is State.FAILED)
+        remedy = "let some trials finish before explaining them"
+        if reasons:
+            remedy = f"mend first what most of them failed of: {reasons.most_common(1)[0][0]}"
         return (
             f"None of the {len(self.trials)} trials ({states}) is complete with a finite "
-            f"'{objective.name}'; let some trials finish before explaining them."
+            f"'{objective.name}'; {remedy}."
         )
 
     def warnings(self, objective: str | None = None) -> list[str]:

@@ -21,7 +21,7 @@ from hyperlens.errors import SpaceError
 from hyperlens.optimize.ledger import Ledger, same
 from hyperlens.optimize.model_sampling import Sampling, sampler
 from hyperlens.optimize.protocol import Proposal
-from hyperlens.optimize.schedule import Bracket, Schedule, schedule
+from hyperlens.optimize.schedule import MOST_RUNGS, Bracket, Schedule, schedule
 from hyperlens.space import Space
 
 CLOSE = 1e-9  # resources this near are one, relative
@@ -127,13 +127,15 @@ class Hyperband:
         most: float,
     ) -> Schedule:
         """Each bracket has an equal part of the budget."""
-        probe = schedule(budget, eta, brackets, min_resource=least, max_resource=most)
+        probe = schedule(
+            max(budget, MOST_RUNGS), eta, brackets, min_resource=least, max_resource=most
+        )
         count = 1 if self.halving_only else len(probe.brackets)
         if budget // count < len(probe.brackets):
             raise SpaceError(
                 f"A budget of {budget} full evaluations is too small for {count} brackets of up to "
-                f"{len(probe.brackets)} rungs; raise it to {count * len(probe.brackets)}, or use "
-                "fewer brackets."
+                f"{len(probe.brackets)} rungs; raise it to {count * len(probe.brackets)}, use "
+                "fewer brackets, or search at random."
             )
         planned = schedule(budget // count, eta, brackets, min_resource=least, max_resource=most)
         if not self.halving_only:

@@ -66,8 +66,10 @@ class Ledger:
         self.told.append(told)
         return told
 
-    def _vector(self, configuration: Mapping[str, Any] | FloatArray) -> FloatArray:
+    def _vector(self, configuration: Mapping[str, Any] | FloatArray | Proposal) -> FloatArray:
         """The configuration as a vector, if it is one of the space."""
+        if isinstance(configuration, Proposal):
+            configuration = configuration.vector
         if isinstance(configuration, Mapping):
             vector: FloatArray = self.space.encode([configuration])[0]
         else:

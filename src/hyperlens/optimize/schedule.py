@@ -136,7 +136,7 @@ def schedule(
     if n < count:
         raise AnalysisError(
             f"A budget of {n} is too small for {count} rungs, of which each needs at least one "
-            "evaluation at full resource; raise n or use fewer brackets."
+            f"evaluation at full resource; raise it to {count}, use fewer brackets, or search at random."
         )
     found = tuple(bracket(n * eta**s // (s + 1), eta, s, most) for s in range(count - 1, -1, -1))
     return Schedule(eta=eta, resource=most, budget=n * most, brackets=found)
