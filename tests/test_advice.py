@@ -67,7 +67,7 @@ def test_failures_are_named_with_their_reason() -> None:
     raised = advice(run(failed=20, reasons=("no memory", "no memory", "no disk", SLOW)))
     assert "20 of 60 trials failed, 10 of them because of: no memory. Mend that first" in raised
     slow = advice(run(failed=20, reasons=(SLOW, SLOW, "no memory")))
-    assert f"14 of them because one {SLOW}: allow each more time." in slow
+    assert f"14 of them because one {SLOW}: allow each more time (--timeout)." in slow
     assert "find out why" not in raised + slow
     assert "failed" not in advice(run(failed=2))
     models = advice(of_models(run(failed=9, reasons=(SLOW,))))
@@ -103,7 +103,7 @@ def test_effects_of_a_surrogate_that_fails_advise_nothing() -> None:
 def test_a_model_search_is_advised_on_models() -> None:
     told = advice(of_models(run()))
     assert "adam leads, with a loss of 0.4" in told
-    assert "Search adam alone (--model adam), or stop." in told
+    assert "Search adam alone, or stop." in told
     assert "Widen" not in told
     spent = replace(
         spending(),

@@ -76,8 +76,7 @@ def _failures(record: Trials, choice: str | None = None) -> list[str]:
     slow = sum(times for reason, times in known.items() if reason.startswith(TOO_SLOW))
     if 2 * slow >= known.total():
         allowed = next(reason for reason, _ in known.most_common() if reason.startswith(TOO_SLOW))
-        option = " (--timeout)" if choice is not None else ""
-        return [f"{count}, {slow} of them because one {allowed}: allow each more time{option}."]
+        return [f"{count}, {slow} of them because one {allowed}: allow each more time (--timeout)."]
     reason, times = known.most_common(1)[0]
     return [
         f"{count}, {times} of them because of: {reason.rstrip('.')}. Mend that first, for the "
@@ -126,7 +125,7 @@ def _models(record: Spending, overview: Overview) -> list[str]:
     if poor and len(overview.cost) >= FEW:
         names = f"{', '.join(poor[:-1])} and {poor[-1]}" if poor[1:] else poor[0]
         found += (
-            f"; leave out {names} next time (--model names those to search), of which none in "
+            f"; leave out {names} next time, of which none in "
             f"{HAD_ITS_CHANCE} or more trials came to the better half"
         )
     return [f"{found}."]
@@ -137,7 +136,7 @@ def _search_on(analysis: Analysis, record: Spending) -> str:
     overview = analysis.overview
     count, after = _since_the_best(overview)
     verdicts = {q.verdict for q in analysis.qualities}
-    more = "Search on, with a larger budget or more time (--budget, --time)"
+    more = "Search on, with a larger budget or more time"
     if count < FEW:
         return f"{more}: {counted(count, 'trial')} with the whole resource are few to tell models apart."
     if "trust" not in verdicts and "caution" not in verdicts:
@@ -149,7 +148,7 @@ def _search_on(analysis: Analysis, record: Spending) -> str:
     best = overview.best_values.get(record.choice or "")
     return (
         f"More of the same will bring little: the last {after} of {counted(count, 'trial')} brought no "
-        f"improvement. Search {best} alone (--model {best}), or stop."
+        f"improvement. Search {best} alone, or stop."
     )
 
 
