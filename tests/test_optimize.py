@@ -468,3 +468,23 @@ def test_what_cannot_be_optimised_is_refused_with_a_remedy() -> None:
         SMBO(space).tell(np.zeros(3), 1.0)
     with pytest.raises(SpaceError, match="exactly the parameters that are active"):
         SMBO(conditional()).tell({"optimizer": "sgd", "units": 3, "steps": 7}, 1.0)
+
+
+def test_data_without_noise_are_believed_to_the_last_digit() -> None:
+    """Where none is estimated the surrogate interpolates; a nugget that was given stays."""
+    space = Space.of([Parameter("x", "float", -1, 1)])
+
+    def nugget(noise: float, **options: Any) -> float:
+        optimiser = SMBO(space, initial=10, **options)
+        rng = np.random.default_rng(0)
+        for _ in range(11):
+            proposal = optimiser.ask()
+            cost = float(proposal.values["x"] ** 2 + noise * rng.standard_normal())
+            optimiser.tell(proposal.values, cost)
+        asked = optimiser.ask().surrogate
+        assert asked is not None
+        return float(asked["nugget"])
+
+    assert nugget(0.0) == 1e-10
+    assert nugget(0.0, nugget=1e-8) == nugget(0.0, refine=False) == 1e-8
+    assert nugget(0.3) > 1e-4

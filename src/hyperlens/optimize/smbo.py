@@ -13,6 +13,7 @@ that made it (`GP.from_parameters`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ from hyperlens.optimize.protocol import Proposal
 from hyperlens.space import Space
 from hyperlens.surrogates.forest import Forest
 from hyperlens.surrogates.gp import GP, SMALLEST_NUGGET
+from hyperlens.surrogates.gp_fit import QUIETEST
 from hyperlens.surrogates.threads import one_thread
 
 Acquisition = Literal["lcb", "ei"]
@@ -55,7 +57,8 @@ class SMBO:
     `initial` configurations, by default four per parameter, come from a maximin Latin hypercube, or
     are the rows of `design` (vectors); results told before anything is asked take the place of its
     first rows. `nugget` None estimates the noise; 1e-8 says there is none. `refine=False` searches
-    the acquisition's minimum by more points and does not polish them, as the papers did. A
+    the acquisition's minimum by more points and does not polish them, as the papers did, nor takes
+    data without noise for exact. A
     configuration that was told before is proposed again only if nothing else is left.
 
     >>> from hyperlens import Parameter
@@ -238,6 +241,8 @@ class SMBO:
             model: GP | Forest = Forest(cube, seed=self.seed, threads=1).fit(X, y)
         else:
             model = GP(cube, self.nugget, STARTS[self.refine], seed=self.seed).fit(X, y)
+            if self.nugget is None and self.refine:
+                model = _noiseless(model)
         if not self._ledger.awaited:
             return model
         awaited = np.array([p.vector for p in self._ledger.awaited])
@@ -274,6 +279,17 @@ class SMBO:
     def _rounded(self, vector: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
         values = self.space.decode(vector[None])[0]
         return self.space.encode([values])[0], values
+
+
+def _noiseless(model: GP) -> GP:
+    """The same process, believing its data to the last digit where no noise was found in them."""
+    if not SMALLEST_NUGGET < model.parameters.nugget <= QUIETEST:
+        return model
+    exact = replace(model.parameters, nugget=SMALLEST_NUGGET)
+    try:
+        return GP.from_parameters(model.cube, exact, model.X, model.y)
+    except np.linalg.LinAlgError:  # two of them nearly coincide
+        return model
 
 
 def _described(model: GP | Forest) -> dict[str, Any]:
