@@ -152,6 +152,8 @@ class Desk:
                 self._known.pop(unnamed, None)
             else:
                 self._runs.append(run)
+        if self._runs and 0 not in self._known:
+            self.state(0)  # the page will ask for it; the look begins now
 
     def _number(self, run: Run) -> int | None:
         return self._runs.index(run) if run in self._runs else None

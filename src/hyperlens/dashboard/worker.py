@@ -15,6 +15,8 @@ from typing import Any
 
 from hyperlens.dashboard.sources import Run, Source
 
+MOMENT = 0.05  # seconds in which a first look follows upon the list of runs
+
 Progress = Callable[[str, float], None]
 
 
@@ -27,7 +29,7 @@ def work(connection: Connection, sources: tuple[Source, ...]) -> None:
     ready = False
     while True:
         try:
-            if not ready and not connection.poll():  # load what takes a second before it is needed
+            if not ready and not connection.poll(MOMENT):  # load what takes a second before it is needed
                 import hyperlens.dashboard.answers  # noqa: F401
 
                 ready = True
