@@ -29,7 +29,9 @@ def work(connection: Connection, sources: tuple[Source, ...]) -> None:
     ready = False
     while True:
         try:
-            if not ready and not connection.poll(MOMENT):  # load what takes a second before it is needed
+            if not ready and not connection.poll(
+                MOMENT
+            ):  # load what takes a second before it is needed
                 import hyperlens.dashboard.answers  # noqa: F401
 
                 ready = True
