@@ -191,6 +191,20 @@ def test_what_two_processes_begin_at_once_is_one_trial(tmp_path: Path) -> None:
     assert not read.notes
 
 
+def test_a_race_goes_on_with_a_larger_budget(tmp_path: Path) -> None:
+    """What was pruned and would go on now begins a trial of its own at that rung."""
+    storage = f"sqlite:///{tmp_path}/race.db"
+    small = hl.minimize(cost, SPACE, "hyperband", 9, storage=storage)
+    large = hl.minimize(cost, SPACE, "hyperband", 18, storage=storage)
+    alone = hl.minimize(cost, SPACE, "hyperband", 18)
+    assert large.trials[: len(small.trials)] == small.trials
+    tried, wanted = ({tuple(t.values.items()) for t in h.trials} for h in (large, alone))
+    assert tried >= wanted
+    assert large.incumbent().costs == alone.incumbent().costs
+    study = optuna.load_study(study_name="hyperlens", storage=storage)
+    assert all(t.state.is_finished() for t in study.trials)
+
+
 def test_waiting_between_rungs_is_no_running() -> None:
     """One worker evaluates one thing at a time, however long configurations wait for each other."""
     history = hl.minimize(lambda c, r: c["x"] + 1 - r, SPACE, "hyperband", 18)

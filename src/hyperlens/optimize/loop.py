@@ -169,10 +169,10 @@ class Loop:
         """A paused trial of a configuration that has come to this rung, or the least far one; it is
         paused no more."""
         same = self.paused.get(_key(values), {})
-        fitting = [k for k in same.values() if rung is None or len(k.rungs) == rung]
+        fitting = [k for k in same.values() if rung is None or k.rung + 1 == rung]
         if not fitting:
             return None
-        return same.pop(min(fitting, key=lambda k: (len(k.rungs), k.number)).number)
+        return same.pop(min(fitting, key=lambda k: (k.rung, k.number)).number)
 
     def _start(self, waiting: list[Kept]) -> int:
         """Give the engine work: what waits, then what the optimiser proposes."""
@@ -211,7 +211,9 @@ class Loop:
             number = self.store.begin(
                 proposal, self.optimizer.name, self.learned, sorted(self.awaited)
             )
-            other = None if proposal.entry is None else self.store.twin(number, proposal.entry)
+            if proposal.entry is None or proposal.rung:  # later rungs are claimed, not begun
+                return number
+            other = self.store.twin(number, proposal.entry)
             if other is not None:
                 self.awaited.add(other)
             return number if other is None else None

@@ -159,12 +159,13 @@ class Store:
 
     def twin(self, number: int, entry: str) -> int | None:
         """The trial with which another process took this place of a race before our trial did; ours
-        is withdrawn then."""
+        is withdrawn then. A race of another budget or seed has other configurations there."""
         from optuna.trial import TrialState
 
-        for trial in self._study.get_trials(deepcopy=False)[:number]:
-            recorded = trial.user_attrs.get(PROPOSAL, {})
-            if recorded.get("entry") == entry and TWIN not in trial.user_attrs:
+        *earlier, own = self._study.get_trials(deepcopy=False)[: number + 1]
+        for trial in earlier:
+            same = trial.user_attrs.get(PROPOSAL, {}).get("entry") == entry
+            if same and trial.params == own.params and TWIN not in trial.user_attrs:
                 ours = self._trial_id(number)
                 self._ours.pop(number, None)
                 self._storage.set_trial_user_attr(ours, TWIN, trial.number)
@@ -213,7 +214,7 @@ class Store:
         frozen = self._storage.get_trial(trial)
         self._clock(trial, number)
         rungs = [*frozen.user_attrs.get(RUNGS, [])[:rung], resource]
-        self._storage.set_trial_intermediate_value(trial, rung, cost)
+        self._storage.set_trial_intermediate_value(trial, len(rungs) - 1, cost)
         self._storage.set_trial_user_attr(trial, RUNGS, rungs)
         self._storage.set_trial_system_attr(trial, LEASE, {"paused": True})
         self._storage.set_trial_state_values(trial, TrialState.WAITING)
