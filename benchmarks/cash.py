@@ -82,7 +82,7 @@ class Drawn:
     """Configurations drawn from the space: first a model, each as likely, then its values."""
 
     def rvs(self, random_state: Any = None) -> dict[str, Any]:
-        from hyperlens.optimize.model_sampling import ModelSampler
+        from hyperlens.optimize.models.model_sampling import ModelSampler
 
         space = pool_space("classification")
         seed = int(random_state.randint(2**31))
@@ -107,7 +107,7 @@ def forest(X: Any, y: Any, folds: int, seed: int) -> tuple[Any, str]:
 
 
 def prepared(model: Any) -> Any:
-    from hyperlens.cash.preprocessing import pipeline
+    from hyperlens.cash.models.preprocessing import pipeline
 
     return pipeline(model, scaled=False)
 

@@ -17,7 +17,7 @@ from sklearn.inspection import partial_dependence
 
 import hyperlens as hl
 from benchmarks.machine import description
-from hyperlens.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates import GP
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "effects.md"

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.machine import description, peak_memory_mib
-from hyperlens.cube import Axis, Cube, FloatArray
-from hyperlens.surrogates.forest import Forest
+from hyperlens.spaces.cube import Axis, Cube, FloatArray
+from hyperlens.surrogates.random_forest.forest import Forest
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "fanova.md"
 SIZES = ((1000, 10), (1000, 50), (10_000, 20), (10_000, 76))

@@ -19,7 +19,7 @@ import numpy as np
 
 import hyperlens as hl
 from benchmarks.machine import description, peak_memory_mib
-from hyperlens.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates import GP, Forest
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "foundation.md"
@@ -102,7 +102,7 @@ def measure() -> list[tuple[str, str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
         make_study(path, 1000, 10)
-        plain = best_of(lambda: hl.importance(hl.read(str(path)), interval=None), 2)
+        plain = best_of(lambda: hl.importance(hl.read(str(path)), level=None), 2)
         sure = best_of(lambda: hl.importance(hl.read(str(path))), 2)
         rows.append(
             ("hl.importance without interval, with its cross-validation", f"{plain:.2f} s", "")

@@ -31,7 +31,7 @@ import optuna
 import hyperlens as hl
 from benchmarks.machine import description
 from hyperlens import Parameter, Space
-from hyperlens.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "optimizers.md"
 DATA = Path(os.environ.get("HYPERLENS_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -151,7 +151,7 @@ def ours(problem: Problem, cost: Cost, seed: int, **options: Any) -> None:
 
 
 def papers(problem: Problem, cost: Cost, seed: int) -> None:
-    """P3's table 3: the lower confidence bound with tau 1, minimised by focus search alone."""
+    """Croppi's table 3: the lower confidence bound with tau 1, minimised by focus search alone."""
     ours(problem, cost, seed, tau=1.0, refine=False)
 
 

@@ -23,16 +23,16 @@ import numpy as np
 
 import hyperlens as hl
 from benchmarks.machine import description
-from hyperlens.cube import FloatArray
-from hyperlens.explain import gaussian
-from hyperlens.explain.attribution import attribute
-from hyperlens.explain.backgrounds import sobol
-from hyperlens.explain.mixtures import Game
-from hyperlens.surrogates.gp import GP
+from hyperlens.explain.shapley import product_kernel as gaussian
+from hyperlens.explain.shapley.attribution import attribute
+from hyperlens.explain.shapley.backgrounds import sobol
+from hyperlens.explain.shapley.coalitions import Game
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "proposals.md"
 BACKGROUND, TRIALS, PARAMETERS = 1000, 100, 7
-PATH, INITIAL = 140, 28  # P3: 20 and 4 per parameter
+PATH, INITIAL = 140, 28  # Croppi 2021: 20 and 4 per parameter
 Row = tuple[str, str, str]
 
 

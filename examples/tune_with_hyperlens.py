@@ -40,7 +40,7 @@ def accuracy(configuration: dict[str, Any]) -> float:
 
 def main(path: str) -> None:
     history = hl.maximize(accuracy, SPACE, trials=40, storage=path, workers=2, timeout=60)
-    best = history.incumbent()
+    best = history.best()
     print(f"Best accuracy {best.costs[0]:.4f} in trial {best.number}: {dict(best.values)}")
 
 

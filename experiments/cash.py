@@ -1,9 +1,9 @@
-"""P1 section 5: schedules and model sampling for CASH, replayed from measured losses.
+"""Sarigiannis et al. 2020 section 5: schedules and model sampling for CASH, replayed from measured losses.
 
 python -m experiments.cash_table ...            # once: measures the losses
 python -m experiments.cash --save               # replays, prints figures 2 to 6 and tables 4 to 7
 
-Each replication draws configurations from the table of a data set, the model by P1's weights or evenly,
+Each replication draws configurations from the table of a data set, the model by Sarigiannis et al.'s weights or evenly,
 and follows the schedule exactly as a search would. A data set's result is the mean over replications.
 """
 
@@ -20,12 +20,12 @@ import pandas as pd
 import hyperlens as hl
 from experiments import options, publish, table
 from experiments.cash_table import OUT, read
-from hyperlens.cash.pool import pool_space
-from hyperlens.cube import FloatArray, IntArray
-from hyperlens.optimize.model_sampling import model_weights
-from hyperlens.optimize.schedule import Bracket, schedule
+from hyperlens.cash.models.pool import pool_space
+from hyperlens.optimize.models.model_sampling import model_weights
+from hyperlens.optimize.optimizers.schedule import Bracket, schedule
+from hyperlens.spaces.cube import FloatArray, IntArray
 
-N = 33  # P1's budget of a schedule
+N = 33  # Sarigiannis et al.'s budget of a schedule
 
 # appendix C: corrected p-values of each row against the columns before it
 PAPER: dict[str, dict[str, tuple[float, ...]]] = {
@@ -165,20 +165,20 @@ def compared(losses: pd.DataFrame, paper: Mapping[str, tuple[float, ...]]) -> li
 
 
 READING = """\
-{sets} data sets of P1's 67, the smallest ones; {configurations} configurations of the pool were
+{sets} data sets of Sarigiannis et al.'s 67, the smallest ones; {configurations} configurations of the pool were
 measured on each, at 1/9, 1/3 and all of the training rows, means over {splits} train/validation splits
-(P1: 10), one train/test split (P1: 10). {replications} replications draw from these tables. `.W` draws
-models by P1's weights (Eq. 5), the others evenly. p-values: Wilcoxon signed-rank, Finner's correction,
+(Sarigiannis et al. 2020: 10), one train/test split (Sarigiannis et al. 2020: 10). {replications} replications draw from these tables. `.W` draws
+models by Sarigiannis et al.'s weights (Eq. 5), the others evenly. p-values: Wilcoxon signed-rank, Finner's correction,
 ours / paper."""
 
 DIFFERENCES = """\
-The order of the ranks is P1's; that few single pairs are significant after correction is what fewer
-data sets than P1's 67 allow, and where a plain model is the best, as on several of these small sets,
+The order of the ranks is Sarigiannis et al.'s; that few single pairs are significant after correction is what fewer
+data sets than Sarigiannis et al.'s 67 allow, and where a plain model is the best, as on several of these small sets,
 drawing models evenly finds it sooner. A replication redraws configurations, not data, so means over
-replications are smoother than P1's means over ten splits. Ranges of hyperparameters are ours: P1 gives
-their number and kind alone. The second comparison uses a third of P1's budget (Hyperband 33 in all
+replications are smoother than Sarigiannis et al.'s means over ten splits. Ranges of hyperparameters are ours: Sarigiannis et al. 2020 gives
+their number and kind alone. The second comparison uses a third of Sarigiannis et al.'s budget (Hyperband 33 in all
 instead of 99), because a table of this size cannot feed the 297 configurations that successive halving
-starts with there. As in P1's figure 6, the brackets' wins are more equal with weights than without."""
+starts with there. As in Sarigiannis et al.'s figure 6, the brackets' wins are more equal with weights than without."""
 
 
 def verdicts(first: pd.DataFrame, second: pd.DataFrame) -> str:
@@ -201,10 +201,10 @@ def verdicts(first: pd.DataFrame, second: pd.DataFrame) -> str:
     )
     return (
         f"- Weighted sampling has the better rank for {', '.join(better) or 'none'} "
-        f"({len(better)} of {len(pairs)}; P1: all); it has the smaller test loss on so many of the "
+        f"({len(better)} of {len(pairs)}; Sarigiannis et al. 2020: all); it has the smaller test loss on so many of the "
         f"{len(first)} data sets: {won}.\n"
         f"- SH2 before SH1 before SH0 with models drawn "
-        f"{' and '.join(told[s] for s in ordered) or 'in neither way'} (P1: both)."
+        f"{' and '.join(told[s] for s in ordered) or 'in neither way'} (Sarigiannis et al. 2020: both)."
     )
 
 

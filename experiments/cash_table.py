@@ -6,7 +6,7 @@ python -m experiments.cash_table --minutes 30               # goes on where it s
 One file a data set, in --out: every line holds a configuration's number and model, the validation
 losses at 1/9, 1/3 and all of the training rows (means over splits), the test loss after training on all
 of them, and the seconds it took. Configurations are spread over models in proportion to the root of
-P1's weights, so that both weighted and uniform sampling can draw from them. A loss of nothing is a
+Sarigiannis et al.'s weights, so that both weighted and uniform sampling can draw from them. A loss of nothing is a
 failure.
 """
 
@@ -30,9 +30,9 @@ import pandas as pd
 
 from experiments import DATA, ROOT
 from hyperlens import Space
-from hyperlens.cash.evaluation import Evaluation
-from hyperlens.cash.pool import pool_space
-from hyperlens.optimize.model_sampling import ModelSampler, model_weights
+from hyperlens.cash.models.pool import pool_space
+from hyperlens.cash.search.evaluation import Evaluation
+from hyperlens.optimize.models.model_sampling import ModelSampler, model_weights
 
 RESOURCES = (1 / 9, 1 / 3, 1.0)
 TEST = 0.3  # part of the rows that is held back for the test

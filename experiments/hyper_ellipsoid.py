@@ -1,4 +1,4 @@
-"""P3 section 7.1: why the lower confidence bound proposes what it does, tables 6, 7 and 9.
+"""Croppi 2021 section 7.1: why the lower confidence bound proposes what it does, tables 6, 7 and 9.
 
 python -m experiments.hyper_ellipsoid                         # 30 optimisations for tau 1 and 10
 python -m experiments.hyper_ellipsoid --replications 3 --save
@@ -25,12 +25,12 @@ import pandas as pd
 
 import hyperlens as hl
 from experiments import DATA, options, publish, table
-from hyperlens.cube import FloatArray
-from hyperlens.explain.attribution import attribute
-from hyperlens.explain.backgrounds import sobol
-from hyperlens.explain.mixtures import Game
+from hyperlens.explain.shapley.attribution import attribute
+from hyperlens.explain.shapley.backgrounds import sobol
+from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.optimize import SMBO
-from hyperlens.surrogates.gp import GP
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP
 
 REACH, EVALUATIONS, INITIAL = 5.12, 80, 16
 NAMES = ("x1", "x2", "x3", "x4")

@@ -19,7 +19,7 @@ import pandas as pd
 import hyperlens as hl
 from experiments import options, publish, table
 from hyperlens import Parameter, Space
-from hyperlens.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray
 
 LEVEL = 0.9
 SLACK = 0.1  # by how much a coverage may differ from its level
@@ -94,7 +94,7 @@ class Interval:
 
 
 def intervals(problem: Problem, trials: int, seed: int) -> dict[str, Interval]:
-    found = hl.importance(problem.history(trials, seed), interval=LEVEL, seed=seed)
+    found = hl.importance(problem.history(trials, seed), level=LEVEL, seed=seed)
     at = {tuple(sorted(u)): k for k, u in enumerate(found.parameters)}
     order = [at[u] for u in EFFECTS]
     leader = Interval(found.share[order], found.low[order], found.high[order])

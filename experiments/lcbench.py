@@ -1,4 +1,4 @@
-"""P0 section 6.2: regions of a neural network's hyperparameters, tables 2, 10 and 11.
+"""Moosbauer et al. 2021 section 6.2: regions of a neural network's hyperparameters, tables 2, 10 and 11.
 
 python -m experiments.lcbench                                # prints the tables
 python -m experiments.lcbench --tasks 4 --replications 2 --save
@@ -28,12 +28,13 @@ import pandas as pd
 import hyperlens as hl
 from experiments import DATA, options, publish, table
 from hyperlens import Parameter, Space
-from hyperlens.cube import FloatArray
-from hyperlens.explain.curves import sample_active, sample_box
-from hyperlens.explain.regions import Criterion, Region, Regions, regions
-from hyperlens.explain.reliability import nll
-from hyperlens.optimize import SMBO, sampling
-from hyperlens.surrogates.gp import GP
+from hyperlens.explain.effects.regions import Criterion, Region, Regions, regions
+from hyperlens.explain.effects.reliability import nll
+from hyperlens.explain.models.curves import sample_active, sample_box
+from hyperlens.optimize import SMBO
+from hyperlens.optimize.optimizers import designs as sampling
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP
 
 EVALUATIONS, LEVELS, SAMPLE, GRID = 200, 6, 1000, 20
 INSIDE = 256  # points of a region over which the true partial dependence is averaged
@@ -209,7 +210,7 @@ def optimise(cost: Cost, seed: int) -> hl.History:
 
 
 def path(tree: Regions, points: int | None) -> list[Region]:
-    """The incumbent's regions after 0 to LEVELS levels, or beyond while they have more points than
+    """The best trial's regions after 0 to LEVELS levels, or beyond while they have more points than
     that; the others are not needed."""
     found = [tree.tree[0]]
     while len(found) <= LEVELS or (points is not None and found[-1].points > points):
@@ -243,7 +244,7 @@ def gains(history: hl.History, cost: Cost) -> Gains:
     """Improvements over the whole space, by hyperparameter and by criterion or neighbourhood."""
     model = hl.fit(history, "gp", seed=FIXED).model
     assert isinstance(model, GP)
-    best = SPACE.encode([history.incumbent().values])[0]
+    best = SPACE.encode([history.best().values])[0]
     found: Gains = {}
     for column, name in enumerate(SPACE.names):
         codes, _ = SPACE.grid(name, GRID)
@@ -295,7 +296,7 @@ def compared(before: FloatArray, after: FloatArray, points: int) -> FloatArray:
 
 
 def nearest(column: int, best: FloatArray, count: int) -> FloatArray:
-    """The sample points closest to the incumbent by the sum of distances in the other columns."""
+    """The sample points closest to the best trial by the sum of distances in the other columns."""
     latents = sample_active(SPACE.cube, (column,), SAMPLE, FIXED)
     others = [j for j in range(len(SPACE)) if j != column]
     away = np.abs(SPACE.cube.vectors(latents)[:, others] - best[others]).sum(axis=1)
@@ -414,7 +415,9 @@ def verdicts(summary: Summary) -> str:
             f"and variance in {int((l2[:, k] >= others).sum())} of {len(names)}."
         )
     sizes = ", ".join(f"{c} {everything[c][:, 3].mean():.0f}" for c in CRITERIA)
-    lines.append(f"- Sample points (of {SAMPLE}) in the incumbent's region, by criterion: {sizes}.")
+    lines.append(
+        f"- Sample points (of {SAMPLE}) in the best trial's region, by criterion: {sizes}."
+    )
     for k, metric in ((4, "MC"), (5, "OC")):
         means = ", ".join(f"{c} {everything[c][:, k].mean():.1f}" for c in CRITERIA)
         others = np.max([everything[c][:, k] for c in CRITERIA[1:]], axis=0)
@@ -453,7 +456,7 @@ for num_layers on KDDCup09_appetency the NLL goes from below 1 in the whole spac
 In the paper L2 is best on MC and OC and the criterion *mean* worst. Here L2 is best on OC on average,
 and on MC as soon as regions are compared at equal size (last columns of table 10), where *mean* is the
 worst as well; its lead over *area* is small, as in the paper. After the same number of levels *mean*
-seems to catch up on MC only because its region around the incumbent is less than half as large. On the
+seems to catch up on MC only because its region around the best trial is less than half as large. On the
 measured phoneme table, one run, the order of the criteria is within a point or two."""
 
 

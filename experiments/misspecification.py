@@ -1,4 +1,4 @@
-"""P0 appendix A.2: the two variances of a partial dependence under a right and a wrong kernel.
+"""Moosbauer et al. 2021 appendix A.2: the two variances of a partial dependence under a right and a wrong kernel.
 
 python -m experiments.misspecification                        # prints the tables
 python -m experiments.misspecification --replications 400 --save
@@ -21,10 +21,10 @@ from scipy.special import erf
 from scipy.stats import norm
 
 from experiments import options, publish, table
-from hyperlens.cube import WHOLE, Cube, FloatArray
-from hyperlens.explain.reliability import nll
-from hyperlens.surrogates.gp import GP, Parameters
-from hyperlens.surrogates.kernels import Interval
+from hyperlens.explain.effects.reliability import nll
+from hyperlens.spaces.cube import WHOLE, Cube, FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.gaussian_process.kernels import Interval
 
 DIMENSIONS = (3, 5, 8)
 POINTS, GRID, LEVEL = 30, 20, 0.95

@@ -1,4 +1,4 @@
-"""P3 section 7.2: why seven hyperparameters of a neural network were proposed, tables 10 to 13.
+"""Croppi 2021 section 7.2: why seven hyperparameters of a neural network were proposed, tables 10 to 13.
 
 python -m experiments.mlp_phoneme                          # prints the tables
 python -m experiments.mlp_phoneme --replications 2 --save
@@ -28,9 +28,9 @@ from sklearn.ensemble import RandomForestRegressor
 
 import hyperlens as hl
 from experiments import DATA, options, publish, table
-from hyperlens.explain.recorded import proposer
+from hyperlens.explain.proposals.proposers import proposer
 from hyperlens.optimize import SMBO
-from hyperlens.surrogates.gp import GP
+from hyperlens.surrogates.gaussian_process.gp import GP
 
 EVALUATIONS, INITIAL, TREES = 140, 28, 500
 BLOCK = 16  # iterations that figures are averaged over
@@ -68,7 +68,7 @@ PAYOUTS = {"bound": -0.048, "mean": -0.058, "uncertainty": 0.0095}  # the thesis
 class Told:
     """One run: its path, the best-predicted proposal, and what was asked about it."""
 
-    path: hl.Path
+    path: hl.ProposalPath
     best: int  # row of the path
     own: hl.Why  # that proposal by the surrogate that made it
     final: hl.Why  # and by the final one
@@ -121,7 +121,7 @@ def told(seed: int, folder: Path) -> Told:
         final=hl.why(history, trial, surrogate=last),
         ablated=hl.ablation(history, source, trial, surrogate=own),
         sample_size=hl.check_sample_size(history, trial) if seed == 0 else None,
-        interactions=hl.interactions(before, surrogate="gp", interval=None, effects=0),
+        interactions=hl.interactions(before, surrogate="gp", level=None, effects=0),
     )
 
 
@@ -132,7 +132,7 @@ def _average_configuration(model: GP, average: float) -> dict[str, Any]:
     return SPACE.decode(drawn[nearest : nearest + 1])[0]
 
 
-def at(path: hl.Path, row: int, part: str) -> dict[str, float]:
+def at(path: hl.ProposalPath, row: int, part: str) -> dict[str, float]:
     """Contributions of one proposal by short name, the uncertainty's scaled by -tau."""
     scale = -path.tau[row] if part == "uncertainty" else 1.0
     found = scale * getattr(path, part)[row]

@@ -1,4 +1,4 @@
-"""Online LDA: shares and marginals of a forest beside the exact ANOVA of the whole grid (P4 4.1).
+"""Online LDA: shares and marginals of a forest beside the exact ANOVA of the whole grid (Hutter et al. 2014 4.1).
 
 python -m experiments.online_lda [--data DIR] [--save]
 
@@ -19,7 +19,7 @@ import pandas as pd
 import hyperlens as hl
 from experiments import DATA, options, publish, table
 from hyperlens import Parameter, Space
-from hyperlens.explain.fitting import SurrogateName
+from hyperlens.explain.models.fitting import SurrogateName
 
 PARAMETERS = ("kappa", "tau0", "S")
 EFFECTS = tuple(u for size in (1, 2, 3) for u in combinations(PARAMETERS, size))
@@ -62,7 +62,7 @@ def draws(grid: pd.DataFrame) -> list[pd.DataFrame]:
 def shares(run: hl.History, surrogate: SurrogateName, seed: int = 0) -> Shares:
     """In percent, by effect in the order of PARAMETERS; largest first."""
     interval = None if surrogate == "forest" else 0.9
-    found = hl.importance(run, order=3, surrogate=surrogate, interval=interval, seed=seed)
+    found = hl.importance(run, order=3, surrogate=surrogate, level=interval, seed=seed)
     names = (tuple(sorted(u, key=PARAMETERS.index)) for u in found.parameters)
     return dict(zip(names, (100 * found.share).tolist(), strict=True))
 
@@ -88,7 +88,15 @@ def share_table(grid: pd.DataFrame, cost: str, exact: Shares) -> str:
                 printed,
             ]
         )
-    header = ["effect", "exact", "forest, 288", "GP, 288", "forest, 100", "GP, 100", "P4, 100"]
+    header = [
+        "effect",
+        "exact",
+        "forest, 288",
+        "GP, 288",
+        "forest, 100",
+        "GP, 100",
+        "Hutter et al. 2014, 100",
+    ]
     return table(header, rows)
 
 
@@ -112,7 +120,7 @@ def marginal_table(grid: pd.DataFrame, cost: str, name: str) -> str:
     true = grid.groupby(name)[cost].mean()
     seen = []
     for rows in (None, draws(grid)[0]):
-        found = hl.importance(history(grid, cost, rows), surrogate="forest", interval=None)
+        found = hl.importance(history(grid, cost, rows), surrogate="forest", level=None)
         seen.append(found.marginal(name).frame.set_index("value"))
     header = [name, "grid", "forest, 288", "forest, 100 (first draw)"]
     rows_out = [
@@ -130,7 +138,7 @@ def pair_table(grid: pd.DataFrame, cost: str) -> str:
     """Mean cost at each kappa and S: on the grid / by the forest on the first sample."""
     true = grid.groupby(["kappa", "S"])[cost].mean()
     run = history(grid, cost, draws(grid)[0])
-    found = hl.importance(run, surrogate="forest", interval=None).marginal("kappa", "S")
+    found = hl.importance(run, surrogate="forest", level=None).marginal("kappa", "S")
     seen = found.frame.set_index(["kappa", "S"])["mean"]
     columns = sorted(set(grid["S"]))
     rows = [
@@ -147,17 +155,21 @@ def main() -> None:
     grid, exact = read(chosen.data)
     parts = [
         "Shares of the variance in percent. *Exact* is the ANOVA of all 288 grid points. Columns of "
-        f"{SAMPLE} points are mean ± standard deviation over {DRAWS} random samples of the grid. P4 "
+        f"{SAMPLE} points are mean ± standard deviation over {DRAWS} random samples of the grid. Hutter et al. 2014 "
         "prints the numbers of the last column in section 4.1, from one sample of 100.",
     ]
     for cost, title in COSTS.items():
         parts += [f"## {title.capitalize()}", share_table(grid, cost, exact[cost])]
         parts += [summary(grid, cost, exact[cost])]
         figure = "1" if cost == "perplexity" else "3"
-        parts.append(f"Marginals as in P4 figure {figure}: mean {title}, ± one std over trees.")
+        parts.append(
+            f"Marginals as in Hutter et al. 2014 figure {figure}: mean {title}, ± one std over trees."
+        )
         parts += [marginal_table(grid, cost, name) for name in PARAMETERS]
         if cost == "perplexity":
-            parts.append("Interaction as in P4 figure 2: grid / forest on 100 points (first draw).")
+            parts.append(
+                "Interaction as in Hutter et al. 2014 figure 2: grid / forest on 100 points (first draw)."
+            )
             parts.append(pair_table(grid, cost))
     publish("online_lda", "Online LDA", "experiments.online_lda", parts, chosen.save)
 

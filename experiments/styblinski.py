@@ -1,11 +1,11 @@
-"""P0 section 6.1: sampling bias on Styblinski-Tang, figure 6 and table 1.
+"""Moosbauer et al. 2021 section 6.1: sampling bias on Styblinski-Tang, figure 6 and table 1.
 
 python -m experiments.styblinski                              # prints the tables
 python -m experiments.styblinski --replications 3 --save      # and writes docs/results
 
 The lower confidence bound with tau 0.1, 1 and 5 minimises 0.5 sum(x^4 - 16 x^2 + 5 x) on [-5, 5]^d.
 The last surrogate gives the partial dependence of x1 with the band of Eq. 5, in the whole space and
-in the region that holds the incumbent after one and three levels of splits.
+in the region that holds the best trial after one and three levels of splits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from scipy.spatial.distance import cdist, pdist
 import hyperlens as hl
 from experiments import options, publish, table
 from hyperlens import Parameter, Space
-from hyperlens.cube import WHOLE, FloatArray, Runs, measure
-from hyperlens.explain.regions import Region, regions
-from hyperlens.explain.reliability import nll
-from hyperlens.optimize import SMBO, sampling
-from hyperlens.surrogates.gp import GP
+from hyperlens.explain.effects.regions import Region, regions
+from hyperlens.explain.effects.reliability import nll
+from hyperlens.optimize import SMBO
+from hyperlens.optimize.optimizers import designs as sampling
+from hyperlens.spaces.cube import WHOLE, FloatArray, Runs, measure
+from hyperlens.surrogates.gaussian_process.gp import GP
 
 BUDGET = {3: 80, 5: 150, 8: 250}
 TAUS = {"low": 5.0, "medium": 1.0, "high": 0.1}  # name of the bias -> tau
@@ -86,7 +87,7 @@ def true_effect(x: FloatArray, box: Mapping[int, Runs], d: int) -> FloatArray:
 
 
 def mmd(X: FloatArray, Y: FloatArray) -> float:
-    """Root of the biased estimate (P0 C.1), Gaussian kernel, sigma the median distance."""
+    """Root of the biased estimate (Moosbauer et al. 2021 C.1), Gaussian kernel, sigma the median distance."""
     sigma = np.median(pdist(np.vstack([X, Y])))
 
     def mean(A: FloatArray, B: FloatArray) -> float:
@@ -143,10 +144,10 @@ def outcome(optimiser: SMBO) -> Outcome:
         path = [holding(found.tree, level) for level in (0, *LEVELS)]
         confidence.append([r.confidence for r in path])
         scores.append([nll(true_effect(x, r.box, d), r.mean, r.std) for r in path])
-    assert optimiser.incumbent is not None
+    assert optimiser.best is not None
     uniform = np.random.default_rng([FIXED, 1]).random((len(optimiser.X), d))
     return Outcome(
-        regret=optimiser.incumbent.cost + 39.16616570377142 * d,
+        regret=optimiser.best.cost + 39.16616570377142 * d,
         mmd=mmd(optimiser.X, uniform),
         confidence=np.array(confidence),
         nll=np.array(scores),
@@ -154,8 +155,8 @@ def outcome(optimiser: SMBO) -> Outcome:
 
 
 def holding(tree: Sequence[Region], level: int) -> Region:
-    """The incumbent's region at a level, or the deepest above it where splitting had ended."""
-    return max((r for r in tree if r.holds_incumbent and r.level <= level), key=lambda r: r.level)
+    """The best trial's region at a level, or the deepest above it where splitting had ended."""
+    return max((r for r in tree if r.holds_best and r.level <= level), key=lambda r: r.level)
 
 
 def figure_row(d: int, bias: str, found: Sequence[Outcome]) -> list[str]:
@@ -323,7 +324,7 @@ def main() -> None:
         READING.format(replications=", ".join(f"{n} at d = {d}" for d, n in counts.items())),
         "## Figure 6: the whole space",
         table(figure, [figure_row(d, bias, found) for (d, bias), found in results.items()]),
-        "## Table 1: the incumbent's region; trees on variance, on standard deviation / paper",
+        "## Table 1: the best trial's region; trees on variance, on standard deviation / paper",
         table(
             ["d", "bias", "MMD", *deltas],
             [table_row(d, bias, found) for (d, bias), found in results.items()],

@@ -24,8 +24,8 @@ import optuna
 import hyperlens as hl
 from experiments import options, publish, table
 from hyperlens import Parameter
-from hyperlens.cube import FloatArray
-from hyperlens.explain.fitting import leader
+from hyperlens.explain.models.fitting import leader
+from hyperlens.spaces.cube import FloatArray
 
 Shares = dict[tuple[str, ...], float]
 Values = Mapping[str, Any]

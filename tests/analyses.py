@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from views import searched, together, tree
 
-from hyperlens.explain.ablation import Ablation
-from hyperlens.explain.beside import Beside
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.footprint import Footprint
-from hyperlens.explain.local import LocalImportance
-from hyperlens.explain.overview import Overview
-from hyperlens.explain.spending import Spending
-from hyperlens.explain.timeline import Timeline
-from hyperlens.explain.trials import Trials
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.importance.ablation import Ablation
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.importance.local_importance import LocalImportance
+from hyperlens.explain.run.compare_runs import RunComparison
+from hyperlens.explain.run.footprint import Footprint
+from hyperlens.explain.run.overview import Overview
+from hyperlens.explain.run.spending import Spending
+from hyperlens.explain.run.timeline import Timeline
+from hyperlens.explain.run.trials import Trials
 from hyperlens.reports.analysis import Analysis, Unavailable
 from hyperlens.surrogates.quality import Quality
 
@@ -51,7 +51,7 @@ def effect(name: str, choice: str | None = None, note: str = "a note") -> Effect
         support=np.ones(4),
         ice_mean=np.empty((0, 4)),
         ice_std=np.empty((0, 4)),
-        incumbent=(seen[0],),
+        best_values=(seen[0],),
         quality=HIGH,
         notes=(note,),
     )
@@ -132,9 +132,9 @@ def spending(choice: str = "adam") -> Spending:
     )
 
 
-def runs(name: str = "first") -> Beside:
+def runs(name: str = "first") -> RunComparison:
     """The first led after two trials, the second in the end."""
-    return Beside(
+    return RunComparison(
         objective="loss",
         maximize=False,
         runs=(name, "second"),
@@ -226,7 +226,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         witness_low=np.array([0.5, 0.2, 0.1]),
         witness_high=np.array([0.5, 0.2, 0.1]),
         rest=0.1,
-        interval=0.9,
+        level=0.9,
         order=2,
         trees=16,
         trials=3,

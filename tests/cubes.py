@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 from hypothesis import strategies as st
 
-from hyperlens.cube import Axis, Clause, Cube, FloatArray, Runs
+from hyperlens.spaces.cube import Axis, Clause, Cube, FloatArray, Runs
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Ablation and local importance: P3's table 2, hand arithmetic, conditions and directions."""
+"""Ablation and local importance: Croppi's table 2, hand arithmetic, conditions and directions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hyperlens as hl
-from hyperlens.cube import Cube, FloatArray
-from hyperlens.explain.between import mean_between
-from hyperlens.explain.curves import mean_of
-from hyperlens.explain.games import shapley
-from hyperlens.explain.mixtures import Game
-from hyperlens.surrogates.forest import Forest
-from hyperlens.surrogates.gp import GP
+from hyperlens.explain.models.curves import mean_of
+from hyperlens.explain.shapley.coalitions import Game
+from hyperlens.explain.shapley.games import shapley
+from hyperlens.explain.shapley.two_configurations import mean_between
+from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.random_forest.forest import Forest
 
 CUBE = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in ("t1", "t2", "t3")])
 NESTED = hl.Space.of(
@@ -32,7 +32,7 @@ NESTED = hl.Space.of(
 
 
 class Product:
-    """u = t1 + t2 t3 of P3 section 3, known without doubt."""
+    """u = t1 + t2 t3 of Croppi 2021 section 3, known without doubt."""
 
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         return X[:, 0] + X[:, 1] * X[:, 2], np.zeros(len(X))
@@ -174,7 +174,7 @@ def test_ablation_refuses() -> None:
     for options, message in (
         ({"method": "sideways"}, "no method 'sideways'"),
         ({"source": "nowhere"}, "no configuration 'nowhere'"),
-        ({"source": "incumbent"}, "they are equal"),
+        ({"source": "best"}, "they are equal"),
         ({"source": 99}, "no trial 99"),
         ({"source": {"t1": 0.3}}, "contradicts"),
     ):

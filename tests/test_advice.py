@@ -92,7 +92,7 @@ def test_nobody_is_told_to_run_more_and_to_stop(
 
 
 def test_effects_of_a_surrogate_that_fails_advise_nothing() -> None:
-    rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), incumbent=(3.9,))
+    rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), best_values=(3.9,))
     sure = advice(replace(run(), effects=(rising,)))
     assert "Widen the range of lr" in sure
     assert "stop" not in sure
@@ -127,13 +127,13 @@ def test_what_the_best_trial_lacks_is_not_to_be_tried() -> None:
     """The best value of a parameter that only a worse model has is no place to look next."""
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
     assert "Try lr near 2" in " ".join(what_next(replace(analysis(), effects=(untested,))))
-    inactive = replace(untested, incumbent=None)
+    inactive = replace(untested, best_values=None)
     assert "Try" not in " ".join(what_next(replace(analysis(), effects=(inactive,))))
 
 
 def test_what_is_counted_is_not_widened_below_one() -> None:
-    falling = replace(effect("lr"), mean=np.array([1.0, 2.0, 3.0, 4.0]), incumbent=(1,))
-    below = replace(falling, values=((2, 3, 4, 5),), incumbent=(2,))
+    falling = replace(effect("lr"), mean=np.array([1.0, 2.0, 3.0, 4.0]), best_values=(1,))
+    below = replace(falling, values=((2, 3, 4, 5),), best_values=(2,))
     assert "Widen the range of lr below 2" in " ".join(
         what_next(replace(analysis(), effects=(below,)))
     )

@@ -33,7 +33,7 @@ from test_cli import (
 
 import hyperlens as hl
 from hyperlens.errors import HyperlensError
-from hyperlens.importers import optuna_sql
+from hyperlens.importers.optuna import sql as optuna_sql
 
 Change = Callable[[Any], Any]  # of a table's rows
 
@@ -111,8 +111,8 @@ def of_table(at: Path) -> list[object]:
         (["effect", "run.log", "momentum"], "'momentum' is not in this space"),
         (["effect", "run.log", "lr", "wd", "lr"], "one parameter or of two"),
         (["effect", "run.log", "lr", "lr"], "two different ones"),
-        (["importance", "run.log", "--interval", "2"], "--interval"),
-        (["importance", "run.log", "--interval", "nan"], "--interval"),
+        (["importance", "run.log", "--level", "2"], "--level"),
+        (["importance", "run.log", "--level", "nan"], "--level"),
         (["importance", "run.log", "--order", "9"], "--order"),
         (["importance", "run.log", "--seed", "-1"], "--seed"),
         (["importance", "run.log", "--seed", "5000000000"], "seed"),
@@ -301,7 +301,7 @@ def test_costs_that_are_not_finite_are_left_out_and_counted(folder: Path) -> Non
     )
     left_out = "4 of 30 trials ended with a 'cost' that is not a finite number and were left out"
     for verb in ("explain", "importance"):
-        said = good(verb, path, *of_table(folder), "--interval", "0")
+        said = good(verb, path, *of_table(folder), "--level", "0")
         assert left_out in said.text
     lowest = min(cost(v) for k, v in enumerate(random_values(30)) if k not in spoilt)
     assert hl.overview(hl.read(path, space=folder / "space.json", objective="cost")).best == lowest
@@ -331,7 +331,7 @@ def test_costs_beyond_what_can_be_squared(scale: float, why: str, tmp_path: Path
 
 def test_an_outlier_is_no_error(tmp_path: Path) -> None:
     trials = [trial(v, LR_WD, 1e30 if k == 7 else cost(v)) for k, v in enumerate(random_values(30))]
-    said = good("explain", journal(tmp_path / "outlier.log", trials), "--interval", "0")
+    said = good("explain", journal(tmp_path / "outlier.log", trials), "--level", "0")
     assert "do not trust what it shows" in said.text
 
 
@@ -342,7 +342,7 @@ def test_two_hundred_parameters(tmp_path: Path) -> None:
     values = [{f"p{j}": float(x) for j, x in enumerate(row)} for row in X]
     path = journal(tmp_path / "wide.log", [trial(v, ranges, v["p0"] + v["p1"]) for v in values])
     target = tmp_path / "wide.json"
-    said = good("explain", path, "--interval", "0", "--json", target)
+    said = good("explain", path, "--level", "0", "--json", target)
     assert len(said.out.splitlines()) < 60
     assert "fewer trials (150) than parameters (200)" in said.text
     assert "A Gaussian process does not learn 200 parameters from 150 trials" in said.text
@@ -390,7 +390,7 @@ def no_control(text: str) -> None:
 
 
 def test_names_cannot_steer_the_terminal(evil: Path) -> None:
-    said = good("explain", evil, "--interval", "0")
+    said = good("explain", evil, "--level", "0")
     no_control(said.out)
     evened = " ".join(HARMLESS.split())
     assert f"Optuna study '{evened}' in run.log" in said.text
@@ -406,10 +406,10 @@ def test_names_cannot_steer_the_terminal(evil: Path) -> None:
 
 
 def test_names_survive_in_json_and_are_escaped_in_csv(evil: Path) -> None:
-    said = good("importance", evil, "--format", "json", "--interval", "0")
+    said = good("importance", evil, "--format", "json", "--level", "0")
     no_control(said.out)
     assert [EVIL] in json.loads(said.out)["parameters"]
-    listed = good("importance", evil, "--format", "csv", "--interval", "0").out
+    listed = good("importance", evil, "--format", "csv", "--level", "0").out
     no_control(listed)
     assert len(listed.splitlines()) == 4
     assert EVIL.encode("unicode_escape").decode() in listed
@@ -418,7 +418,7 @@ def test_names_survive_in_json_and_are_escaped_in_csv(evil: Path) -> None:
 def test_names_stay_text_in_the_report(evil: Path, folder: Path, tmp_path: Path) -> None:
     pages = []
     for source in (evil, folder / "run.log"):
-        good("explain", source, "--html", tmp_path / "r.html", "--interval", "0")
+        good("explain", source, "--html", tmp_path / "r.html", "--level", "0")
         pages.append(Page((tmp_path / "r.html").read_text()))
     assert "<script>alert(1)</script>" in pages[0].text
     assert pages[0].tags.count("script") == 2  # Plotly's and ours
@@ -433,7 +433,7 @@ def test_text_that_is_no_unicode(tmp_path: Path) -> None:
     trials = [trial({name: x, "b": y}, ranges, x + y) for x, y in values]
     path = journal(tmp_path / "half.log", trials)
     files = [tmp_path / "r.html", tmp_path / "r.json"]
-    good("explain", path, "--interval", "0", "--html", files[0], "--json", files[1])
+    good("explain", path, "--level", "0", "--html", files[0], "--json", files[1])
     assert json.loads(files[1].read_text())["overview"]["parameters"] == ["b", name]
     for form in ("csv", "json", "table"):
-        good("importance", path, "--interval", "0", "--format", form).out.encode("utf-8")
+        good("importance", path, "--level", "0", "--format", form).out.encode("utf-8")

@@ -21,8 +21,8 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import cli
-from hyperlens.cash import delivery
-from hyperlens.cash.evaluation import Evaluation
+from hyperlens.cash.results import output_folder as delivery
+from hyperlens.cash.search.evaluation import Evaluation
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -86,7 +86,7 @@ def test_from_a_table_to_a_model(data: Path, tmp_path: Path) -> None:
 
     card = json.loads((tmp_path / "made" / "card.json").read_text())
     search = hl.read(f"sqlite:///{tmp_path / 'made' / 'search.db'}")
-    best = search.incumbent()
+    best = search.best()
     assert card["record"] == "ModelCard"
     assert card["mean"] == pytest.approx(best.costs[0])
     assert card["mean"] == pytest.approx(np.mean(card["folds"]))

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from hyperlens import SourceError
-from hyperlens.cash.columns import Columns, TableError
-from hyperlens.cash.data import prepare, read_table
+from hyperlens.cash.data.column_kinds import Columns, TableError
+from hyperlens.cash.data.dataset import prepare, read_table
 
 N = 60
 

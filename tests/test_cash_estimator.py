@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hyperlens as hl
 from hyperlens.cash import build as build_of_pool
-from hyperlens.cash.evaluation import Evaluation
-from hyperlens.cash.refit import refitted
+from hyperlens.cash.search.evaluation import Evaluation
+from hyperlens.cash.search.refit import refitted
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -88,7 +88,7 @@ def test_three_classes_from_a_frame_with_gaps() -> None:
     assert np.array_equal(model.predict(X), model.classes_[chances.argmax(axis=1)])
     assert model.best_configuration_["model"] in fast
     assert model.best_loss_ == model.leaderboard_["log_loss"].iloc[0] == model.search_.best[0]
-    assert model.history_.incumbent().values == model.best_configuration_
+    assert model.history_.best().values == model.best_configuration_
     new = X.head(3).assign(kind="never seen", size=np.inf)
     assert set(model.predict(new)) <= set(y)
     again = clone(model).fit(X, y)

@@ -11,7 +11,7 @@ from optuna.samplers import TPESampler
 from scipy.stats import binomtest
 
 from hyperlens import Parameter, Space, SpaceError
-from hyperlens.optimize.optuna_models import ModelSampler
+from hyperlens.optimize.models.optuna_sampler import ModelSampler
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

@@ -19,15 +19,15 @@ from sklearn.dummy import DummyClassifier
 import hyperlens as hl
 from hyperlens import AnalysisError, History, Parameter, SourceError, Space, SpaceError, State
 from hyperlens.cash import pool
-from hyperlens.cash.evaluation import Evaluation
-from hyperlens.cash.methods import METHODS, first_vectors, method
-from hyperlens.cash.pool import pool_space
-from hyperlens.cash.search import Search, best_trial
-from hyperlens.cash.sentences import sentences
-from hyperlens.cash.story import ModelSearch, model_search
-from hyperlens.cash.within import within
-from hyperlens.optimize.model_sampling import ModelSampler
-from hyperlens.optimize.schedule import schedule
+from hyperlens.cash.models.pool import pool_space
+from hyperlens.cash.results.model_search import ModelSearch, model_search
+from hyperlens.cash.results.one_model import within
+from hyperlens.cash.results.words import sentences
+from hyperlens.cash.search.evaluation import Evaluation
+from hyperlens.cash.search.optimizers import METHODS, first_vectors, method
+from hyperlens.cash.search.search import Search, best_trial
+from hyperlens.optimize.models.model_sampling import ModelSampler
+from hyperlens.optimize.optimizers.schedule import schedule
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -452,7 +452,7 @@ def test_a_large_table_in_little_time_begins_on_a_part_of_it(
         return search(optimizer="hyperband", **options).run().trials[0].budget
 
     assert first(time=600.0) == 1.0
-    monkeypatch.setattr("hyperlens.cash.search.MANY_ROWS", 50)
+    monkeypatch.setattr("hyperlens.cash.search.search.MANY_ROWS", 50)
     plan = search(optimizer="hyperband", time=600.0)
     begun = min(plan.run().trials, key=lambda t: t.spans[0][0])
     rungs = (begun.proposal or {})["spans"]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hyperlens import History, Objective, Parameter, Space, State, Trial
-from hyperlens.cash.sentences import sentences
-from hyperlens.cash.story import furthest, model_search
-from hyperlens.cash.within import within
+from hyperlens.cash.results.model_search import furthest, model_search
+from hyperlens.cash.results.one_model import within
+from hyperlens.cash.results.words import sentences
 
 THIRD = 1 / 3
 OWN = ("a:x", "a:y", "b:x", "c:x")

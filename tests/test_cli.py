@@ -36,7 +36,7 @@ from threadpoolctl import threadpool_limits
 
 import hyperlens as hl
 from hyperlens import cli
-from hyperlens.explain import shares
+from hyperlens.explain.importance import shares
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -206,10 +206,10 @@ def test_version_and_no_arguments() -> None:
 
 def test_explain_says_why_runs_are_not_compared(log: Path, tmp_path: Path) -> None:
     up = journal(tmp_path / "up.log", trials_of(12), direction="maximize")
-    said = run("explain", log, "--beside", up, "--interval", "0")
+    said = run("explain", log, "--beside", up, "--level", "0")
     assert said.code == 0
     assert said.err.startswith("No comparison of runs: These runs have different directions")
-    good("explain", log, "--beside", log, "--interval", "0")
+    good("explain", log, "--beside", log, "--level", "0")
 
 
 def test_explain_prints_a_short_summary_and_writes_both_files(log: Path, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_explain_prints_a_short_summary_and_writes_both_files(log: Path, tmp_pat
         "Optuna study 'demo' in run.log",
         "40 (40 complete)",
         "value (minimised)",
-        f"{best:.4g} in trial {history.incumbent().number}",
+        f"{best:.4g} in trial {history.best().number}",
         "random forest",
         "Gaussian process",
         "90% interval",
@@ -263,7 +263,7 @@ def test_shares_of_the_log_scale_case(tmp_path: Path) -> None:
 def test_every_source_of_the_same_trials_gives_the_same_shares(
     log: Path, db: Path, tmp_path: Path
 ) -> None:
-    quick = ["--interval", "0"]
+    quick = ["--level", "0"]
     stored = [
         records("importance", log, *quick),
         records("importance", db, "--study", "demo", *quick),
@@ -281,7 +281,7 @@ def test_every_source_of_the_same_trials_gives_the_same_shares(
 
 def test_python_reads_frames_studies_and_spaces(log: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(table(tmp_path / "run.csv"))
-    quick = partial(hl.importance, interval=None)
+    quick = partial(hl.importance, level=None)
     by_frame = quick(hl.read(frame, space=space(), objective="cost"))
     by_file = quick(hl.read(tmp_path / "run.csv", space=tmp_path / "space.json", objective="cost"))
     assert by_frame.to_json() == by_file.to_json()
@@ -292,7 +292,7 @@ def test_python_reads_frames_studies_and_spaces(log: Path, tmp_path: Path) -> No
 
 def test_results_are_frozen_records(log: Path) -> None:
     history = hl.read(log)
-    importance, effect = hl.importance(history, interval=None), hl.effect(history, "lr")
+    importance, effect = hl.importance(history, level=None), hl.effect(history, "lr")
     assert {"parameters", "share", "std", "low", "high"} <= set(importance.frame.columns)
     assert all(isinstance(p, tuple) for p in importance.frame["parameters"])
     assert list(effect.frame.columns) == ["value", "mean", "std", "low", "high"]
@@ -325,7 +325,7 @@ def test_verbs_print_tables_for_people(log: Path) -> None:
     assert effect[0].split()[:4] == ["wd", "value", "std", "95%"]
     assert "band" in effect[0]
     assert [line.split()[0] for line in effect[1:4]] == ["0", "0.5", "1"]
-    text = good("importance", log, "--interval", "0").text
+    text = good("importance", log, "--level", "0").text
     assert "Importance for value, from 40 trials" in text
     assert "interval" not in text
     assert "Cross-validated on 40 trials" in text
@@ -343,7 +343,7 @@ def test_several_studies_need_a_name(db: Path) -> None:
     said = run("importance", db)
     assert said.code == 2
     assert "'demo', 'other' with --study" in said.err
-    assert records("importance", db, "--study", "other", "--interval", "0")["trials"] == 12
+    assert records("importance", db, "--study", "other", "--level", "0")["trials"] == 12
 
 
 def test_maximised_is_the_mirror_of_minimised(log: Path, tmp_path: Path) -> None:
@@ -356,14 +356,14 @@ def test_maximised_is_the_mirror_of_minimised(log: Path, tmp_path: Path) -> None
     np.testing.assert_allclose(up_effect["mean"], -np.array(down_effect["mean"]), rtol=1e-9)
     np.testing.assert_allclose(up_effect["low"], -np.array(down_effect["high"]), rtol=1e-9)
     best = max(-cost(v) for v in random_values(40))
-    text = good("explain", up, "--interval", "0").text
+    text = good("explain", up, "--level", "0").text
     assert f"value (maximised) best {best:.4g} in trial" in text
     assert hl.overview(hl.read(up)).trace.tolist() == sorted(hl.overview(hl.read(up)).trace)
 
 
 def test_a_table_is_maximised_on_request(tmp_path: Path) -> None:
     path = table(tmp_path / "run.csv")
-    words = ["--space", tmp_path / "space.json", "--cost", "cost", "--interval", "0"]
+    words = ["--space", tmp_path / "space.json", "--cost", "cost", "--level", "0"]
     costs = [cost(v) for v in random_values(40)]
     assert f"cost (minimised) best {min(costs):.4g} in" in good("explain", path, *words).text
     said = good("explain", path, *words, "--maximize")
@@ -373,16 +373,16 @@ def test_a_table_is_maximised_on_request(tmp_path: Path) -> None:
 def test_several_objectives(tmp_path: Path) -> None:
     trials = [trial(v, LR_WD, cost(v), v["wd"]) for v in random_values(40)]
     path = journal(tmp_path / "two.log", trials, directions=["minimize", "maximize"])
-    said = good("explain", path, "--interval", "0")
+    said = good("explain", path, "--level", "0")
     assert "objective value_0 (minimised)" in said.text
     assert "2 objectives; shown is 'value_0'" in said.text
     assert "'value_1' with --objective" in said.text
-    other = good("explain", path, "--objective", "value_1", "--interval", "0")
+    other = good("explain", path, "--objective", "value_1", "--level", "0")
     assert "objective value_1 (maximised)" in other.text
     assert f"best {max(v['wd'] for v in random_values(40)):.4g} in trial" in other.text
     assert "shown is" not in other.text
-    assert "shown is 'value_0'" in good("importance", path, "--interval", "0").text
-    first = records("importance", path, "--objective", "value_1", "--interval", "0")
+    assert "shown is 'value_0'" in good("importance", path, "--level", "0").text
+    first = records("importance", path, "--objective", "value_1", "--level", "0")
     assert first["objective"] == "value_1"
     assert first["parameters"][0] == ["wd"]
     refused = run("effect", path, "lr", "--objective", "loss")
@@ -417,7 +417,7 @@ def test_conditions_are_inferred_and_said(tmp_path: Path) -> None:
         assert f"Inferred from 60 trials: {words}." in text
     overview = json.loads(file.read_text())["overview"]
     assert overview["conditions"] == {"C": "model is svm", "depth": "model is rf"}
-    assert records("importance", path, "--interval", "0")["parameters"][0] == ["model"]
+    assert records("importance", path, "--level", "0")["parameters"][0] == ["model"]
     # the pair has no value where C is inactive, and that is no reason to call it flat
     report = page.read_text()
     assert "model × C" in report
@@ -448,7 +448,7 @@ def _report(path: Path, folder: Path) -> str:
 def test_reading_changes_nothing(kind: str, request: pytest.FixtureRequest, folder: Path) -> None:
     path: Path = request.getfixturevalue(kind)
     before = path.read_bytes(), path.stat().st_mtime_ns, sorted(folder.iterdir())
-    good("explain", path, "--study", "demo", "--interval", "0")
+    good("explain", path, "--study", "demo", "--level", "0")
     good("effect", f"sqlite:///{path}" if kind == "db" else path, "lr", "--study", "demo")
     assert (path.read_bytes(), path.stat().st_mtime_ns, sorted(folder.iterdir())) == before
 
@@ -456,7 +456,7 @@ def test_reading_changes_nothing(kind: str, request: pytest.FixtureRequest, fold
 def test_the_same_input_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
     """In processes of their own, with other hashes of texts and other numbers of threads."""
     path = journal(tmp_path / "tree.log", conditional())
-    importance = ["importance", path, "--interval", "0", "--format", "json"]
+    importance = ["importance", path, "--level", "0", "--format", "json"]
     written = []
     for threads in ("1", "2"):
         names = [str(tmp_path / f"{threads}.{ending}") for ending in ("json", "html")]
@@ -497,7 +497,7 @@ def test_the_number_of_cores_changes_nothing(
 
 def test_a_closed_pipe_is_no_error(log: Path) -> None:
     code = "from hyperlens.cli import main; main()"
-    words = [sys.executable, "-c", code, "importance", str(log), "--interval", "0"]
+    words = [sys.executable, "-c", code, "importance", str(log), "--level", "0"]
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:
@@ -510,7 +510,7 @@ def test_a_terminal_without_unicode_shows_what_it_can(
 ) -> None:
     shown = io.BytesIO()
     terminal = io.TextIOWrapper(shown, encoding="ascii", write_through=True)
-    monkeypatch.setattr(sys, "argv", ["hyperlens", "importance", str(log), "--interval", "0"])
+    monkeypatch.setattr(sys, "argv", ["hyperlens", "importance", str(log), "--level", "0"])
     with redirect_stdout(terminal), pytest.raises(SystemExit) as stop:
         cli.main()
     assert not stop.value.code
@@ -536,14 +536,14 @@ def test_written_files_can_be_pipes_and_links(log: Path, tmp_path: Path) -> None
     target, link = tmp_path / "real.json", tmp_path / "link.json"
     target.write_text("old")
     link.symlink_to(target)
-    good("explain", log, "--json", link, "--interval", "0")
+    good("explain", log, "--json", link, "--level", "0")
     assert link.is_symlink()
     assert json.loads(target.read_text())["seed"] == 0
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     copy = tmp_path / "copy.json"
     with copy.open("wb") as file, subprocess.Popen(["cat", str(pipe)], stdout=file) as reader:
-        good("explain", log, "--json", pipe, "--interval", "0")
+        good("explain", log, "--json", pipe, "--level", "0")
         reader.wait(timeout=30)
     assert copy.read_bytes() == target.read_bytes()
     assert pipe.is_fifo()

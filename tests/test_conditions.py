@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperlens.configspace import Clauses
-from hyperlens.importers.conditions import infer
-from hyperlens.parameter import Parameter
-from hyperlens.space import Space
+from hyperlens.importers.spaces.conditions import infer
+from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 
 MODEL = Parameter("model", "categorical", choices=("svm", "tree"))
 KERNEL = Parameter("kernel", "categorical", choices=("poly", "rbf", "linear"))

@@ -15,7 +15,7 @@ from cubes import discrete_cubes, every_latent
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperlens.cube import (
+from hyperlens.spaces.cube import (
     WHOLE,
     Axis,
     BoolArray,

@@ -31,8 +31,8 @@ from hyperlens.dashboard.jobs import DIED
 from hyperlens.dashboard.questions import LONG, QUICK
 from hyperlens.dashboard.reading import Reader, digest
 from hyperlens.dashboard.sources import Run, Source
-from hyperlens.explain.fidelity import all_budgets
-from hyperlens.importers.studies import studies
+from hyperlens.explain.models.fidelity import all_budgets
+from hyperlens.importers.optuna.study_names import studies
 from hyperlens.reports.effect_cards import regions_card
 from hyperlens.reports.fragments import card_html
 from hyperlens.reports.overview_cards import trace_card

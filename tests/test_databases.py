@@ -14,8 +14,8 @@ from servers import SERVERS, Create, Missing
 
 import hyperlens as hl
 from hyperlens import Parameter
-from hyperlens.databases import parse
-from hyperlens.history import State
+from hyperlens.runs.databases import parse
+from hyperlens.runs.history import State
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

@@ -19,11 +19,11 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import AnalysisError, Parameter
-from hyperlens.history import State
-from hyperlens.optimize.cluster import dask
-from hyperlens.optimize.engine import Engine, Futures, Here, Interrupted, open_engine
-from hyperlens.optimize.evaluate import LONGEST_REASON, Outcome, evaluate, judged
-from hyperlens.optimize.processes import Processes
+from hyperlens.optimize.running.cluster import dask
+from hyperlens.optimize.running.engine import Engine, Futures, Here, Interrupted, open_engine
+from hyperlens.optimize.running.processes import Processes
+from hyperlens.optimize.running.trial_outcome import LONGEST_REASON, Outcome, evaluate, judged
+from hyperlens.runs.history import State
 
 HANG = "hang"
 
@@ -149,7 +149,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     program = f"""
 import threading
-from hyperlens.optimize.processes import Processes
+from hyperlens.optimize.running.processes import Processes
 
 def objective(configuration):
     with open({str(pipe)!r}, "w") as writer:
@@ -329,6 +329,6 @@ def test_a_dask_run_survives_the_death_of_a_worker(cluster: Cluster, tmp_path: P
 
 def test_an_address_without_a_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("hyperlens.optimize.cluster.CONNECTING", 0.5)
+    monkeypatch.setattr("hyperlens.optimize.running.cluster.CONNECTING", 0.5)
     with pytest.raises(AnalysisError, match="There is no Dask scheduler at"):
         dask(behave, f"tcp://127.0.0.1:{free_port()}", None, None)

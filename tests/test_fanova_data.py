@@ -14,10 +14,10 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import Parameter, Space
-from hyperlens.cube import Axis, Cube, IntArray
-from hyperlens.surrogates import anova
-from hyperlens.surrogates.boxes import Boxes
-from hyperlens.surrogates.leaves import Encoding
+from hyperlens.spaces.cube import Axis, Cube, IntArray
+from hyperlens.surrogates.random_forest import anova
+from hyperlens.surrogates.random_forest.boxes import Boxes
+from hyperlens.surrogates.random_forest.leaves import Encoding
 
 Find = Callable[[str], Path]
 
@@ -110,7 +110,7 @@ def test_shares_of_the_recorded_tree_by_hand(toy: dict[str, Any]) -> None:
     assert parts[0, 1] == pytest.approx(variance - parts[0, 0] - parts[1, 1], abs=1e-12)
 
 
-# Online LDA: 6 x 6 x 8 grid, each point measured, so the exact ANOVA is known (P4 section 4.1)
+# Online LDA: 6 x 6 x 8 grid, each point measured, so the exact ANOVA is known (Hutter et al. 2014 section 4.1)
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def shares(
     levels = {n: tuple(np.unique(grid[n]).tolist()) for n in ("kappa", "tau0", "S")}
     space = Space.of([Parameter(n, "ordinal", choices=v, default=v[0]) for n, v in levels.items()])
     run = hl.read(rows, space=space, objective=cost)
-    found = hl.importance(run, order, surrogate="forest", interval=None, seed=seed)
+    found = hl.importance(run, order, surrogate="forest", level=None, seed=seed)
     return {
         frozenset(u): 100 * float(s) for u, s in zip(found.parameters, found.share, strict=True)
     }

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
 import hyperlens as hl
-from hyperlens.cube import Axis, Cube, FloatArray, Runs, inside_box
-from hyperlens.surrogates import anova
-from hyperlens.surrogates.boxes import Boxes
-from hyperlens.surrogates.forest import Forest, _cell
+from hyperlens.spaces.cube import Axis, Cube, FloatArray, Runs, inside_box
+from hyperlens.surrogates.random_forest import anova
+from hyperlens.surrogates.random_forest.boxes import Boxes
+from hyperlens.surrogates.random_forest.forest import Forest, _cell
 
 MIXED = Cube(
     (Axis.categorical(3), Axis(), Axis.categorical(4), Axis(), Axis()),

@@ -17,10 +17,10 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
-from hyperlens.cube import WHOLE, Axis, Box, Cube, FloatArray, contains
-from hyperlens.surrogates.gp import GP, Parameters
-from hyperlens.surrogates.gp_fit import Likelihood, Plan, estimate
-from hyperlens.surrogates.kernels import gram
+from hyperlens.spaces.cube import WHOLE, Axis, Box, Cube, FloatArray, contains
+from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.gaussian_process.kernels import gram
+from hyperlens.surrogates.gaussian_process.likelihood import Likelihood, Plan, estimate
 
 INTEGERS = Axis(np.array([0.0, 0.2, 0.6, 0.8, 1.0]), np.array([0.1, 0.4, 0.7, 0.9]))
 # column 1 exists under two of three categories, 2 where 1 is above 0.4, 3 always

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hyperlens as hl
-from hyperlens.optimize.halving import Asynchronous, Halving, Hyperband
-from hyperlens.optimize.protocol import Proposal
+from hyperlens.optimize.optimizers.halving import Asynchronous, Halving, Hyperband
+from hyperlens.optimize.optimizers.protocol import Proposal
 
 SPACE = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 1000)])
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperlens.errors import AnalysisError, SpaceError
-from hyperlens.history import History, Objective, State, Trial
-from hyperlens.parameter import Parameter
-from hyperlens.space import Space
+from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 
 SPACE = Space.of([Parameter("x", "float")], inferred=["The range of 'x' was taken from the data."])
 LOSS = Objective("loss")
@@ -135,7 +135,7 @@ def test_objectives_by_name() -> None:
     with pytest.raises(AnalysisError) as refusal:
         BOTH.objective("time")
     one_sentence(refusal, "no objective 'time'", "choose one of 'loss', 'accuracy'")
-    for ask in (BOTH.data, BOTH.warnings, BOTH.incumbent, BOTH.trace):
+    for ask in (BOTH.data, BOTH.warnings, BOTH.best, BOTH.trace):
         with pytest.raises(AnalysisError, match="no objective 'time'"):
             ask("time")
 
@@ -172,9 +172,9 @@ def test_columns_that_did_not_vary() -> None:
 
 
 def test_the_incumbent_is_the_earliest_of_equals() -> None:
-    assert BOTH.incumbent().number == 1
-    assert BOTH.incumbent("accuracy").number == 1
-    assert MESSY.incumbent().number == 13  # 2.0: the smaller ones did not complete
+    assert BOTH.best().number == 1
+    assert BOTH.best("accuracy").number == 1
+    assert MESSY.best().number == 13  # 2.0: the smaller ones did not complete
 
 
 def test_the_trace_by_hand() -> None:
@@ -193,7 +193,7 @@ def test_the_trace_is_the_best_so_far_in_the_users_direction(
     assert trace.tolist() == [best(costs[: i + 1]) for i in range(len(costs))]
     steps = np.diff(trace)
     assert ((steps >= 0) if maximize else (steps <= 0)).all()
-    first = history.incumbent()
+    first = history.best()
     assert first.number == 10 + costs.index(best(costs))
     assert first.costs[0] == trace[-1]
 
@@ -229,7 +229,7 @@ def test_no_trials() -> None:
 
 def test_nothing_complete() -> None:
     history = run([1.0, 2.0, math.nan], [State.FAILED, State.FAILED, State.COMPLETE])
-    for ask in (history.data, history.incumbent, history.trace):
+    for ask in (history.data, history.best, history.trace):
         with pytest.raises(AnalysisError) as refusal:
             ask()
         one_sentence(
@@ -247,8 +247,8 @@ def test_the_largest_budget_is_analysed_unless_another_is_asked_for() -> None:
     )
     history = History(space, (Objective("loss"),), trials)
     assert history.data().rows.tolist() == [6, 7, 8, 9]
-    assert history.incumbent().number == 6
-    assert history.incumbent(budget=1.0).number == 0
+    assert history.best().number == 6
+    assert history.best(budget=1.0).number == 0
     assert any("4 of 10" in note and "largest budget, 9" in note for note in history.warnings())
     with pytest.raises(AnalysisError, match="choose one of '1', '9'"):
         history.data(budget=3.0)

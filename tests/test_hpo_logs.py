@@ -64,7 +64,7 @@ def test_a_run_is_read_validated_and_explained(name: str, data: Callable[[str], 
     assert json.loads(record.to_json())["states"] == record.states
     assert sum(record.states.values()) == trials
     assert len(history.space.misfits(history.vectors)) == 0
-    explained = analyse(history, interval=None)
+    explained = analyse(history, level=None)
     assert not isinstance(explained.importance, Unavailable)
     assert explained.overview.trials == trials
 
@@ -75,8 +75,8 @@ def test_an_unknown_direction_is_asked_for(name: str, data: Callable[[str], Path
     with pytest.raises(hl.SourceError, match="add --maximize or --minimize"):
         hl.read(path)
     assert any("--maximize or --minimize" in said for said in hl.validate(path).left_out)
-    best = hl.read(path, maximize=True).incumbent().costs[0]
-    worst = hl.read(path, maximize=False).incumbent().costs[0]
+    best = hl.read(path, maximize=True).best().costs[0]
+    worst = hl.read(path, maximize=False).best().costs[0]
     assert best > worst
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hyperlens as hl
 from hyperlens import HyperlensError, SourceError, State, read
-from hyperlens.importers.inference import conclude
+from hyperlens.importers.spaces.inference import conclude
 
 
 def write(path: Path, *rows: str) -> Path:
@@ -200,8 +200,8 @@ def test_a_name_that_sounds_larger_is_asked_about(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "x,val_accuracy", "1,0.5", "2,0.6", "3,0.7")
     with pytest.raises(SourceError, match="add --maximize or --minimize"):
         read(path, objective="val_accuracy")
-    assert read(path, objective="val_accuracy", maximize=False).incumbent().number == 0
-    assert read(path, objective="val_accuracy", maximize=True).incumbent().number == 2
+    assert read(path, objective="val_accuracy", maximize=False).best().number == 0
+    assert read(path, objective="val_accuracy", maximize=True).best().number == 2
 
 
 def test_texts_that_name_trials_are_no_parameter() -> None:

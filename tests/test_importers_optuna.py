@@ -19,11 +19,11 @@ from optuna.trial import TrialState, create_trial
 from sqlalchemy import event
 
 from hyperlens.errors import HyperlensError, SourceError
-from hyperlens.history import History, State
 from hyperlens.importers import read
-from hyperlens.importers.optuna_sql import read_server, read_sqlite
-from hyperlens.parameter import Parameter
-from hyperlens.space import Space
+from hyperlens.importers.optuna.sql import read_server, read_sqlite
+from hyperlens.runs.history import History, State
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -236,7 +236,7 @@ def test_the_recorded_database(data: Callable[[str], Path]) -> None:
     assert _contents(path.parent) == before
     assert len(history.trials) == 100
     assert (history.count(State.COMPLETE), history.count(State.PRUNED)) == (25, 75)
-    assert history.incumbent().costs == (0.946875,)
+    assert history.best().costs == (0.946875,)
     assert history.space.conditions == {
         "n_units_l1": "n_layers in 2, 3",
         "dropout_l1": "n_layers in 2, 3",
@@ -448,7 +448,7 @@ def test_a_crashed_transaction_is_undone_in_a_copy(database: Path, tmp_path: Pat
 def test_a_writer_in_mid_transaction_does_not_matter_until_it_commits(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hyperlens.importers.optuna_sql.LOCK_TIMEOUT", 0.2)
+    monkeypatch.setattr("hyperlens.importers.optuna.sql.LOCK_TIMEOUT", 0.2)
     path = tmp_path / "live.db"
     path.write_bytes(database.read_bytes())
     writer = sqlite3.connect(path, isolation_level=None)

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from hyperlens.errors import HyperlensError, SourceError, SpaceError
-from hyperlens.history import History, State
 from hyperlens.importers import read
-from hyperlens.parameter import Parameter
-from hyperlens.space import Space
+from hyperlens.runs.history import History, State
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 
 SPACE = Space.of(
     [

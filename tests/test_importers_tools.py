@@ -137,7 +137,7 @@ def test_keras_tuner(tmp_path: Path) -> None:
     assert history.space.inferred == ()
     assert [t.budget for t in history.trials] == [3.0, 3.0, 3.0]
     assert history.trials[2].reason == "ValueError: too big"
-    assert history.incumbent().number == 1
+    assert history.best().number == 1
 
 
 def test_flaml(tmp_path: Path) -> None:
@@ -198,8 +198,8 @@ def test_a_fitted_search_knows_its_space(search: RandomizedSearchCV) -> None:
     assert (history.space["max_iter"].lower, history.space["max_iter"].upper) == (50, 89)
     assert history.space["l1_ratio"].choices == (0.0, 0.5, 1.0)
     assert history.space.constants == {"solver": "saga", "tol": 1.0}
-    assert history.incumbent().costs[0] == search.best_score_
-    assert dict(history.incumbent().values) == search.best_params_
+    assert history.best().costs[0] == search.best_score_
+    assert dict(history.best().values) == search.best_params_
 
 
 def test_its_results_as_a_dictionary_json_and_csv(

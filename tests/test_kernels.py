@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import fixed_quad
 
-from hyperlens.cube import WHOLE, Axis, FloatArray, Runs, measure
-from hyperlens.surrogates.kernels import (
+from hyperlens.spaces.cube import WHOLE, Axis, FloatArray, Runs, measure
+from hyperlens.surrogates.gaussian_process.kernels import (
     FINEST,
     SQRT3,
     Factor,

@@ -14,8 +14,8 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import AnalysisError, Parameter, Space
-from hyperlens.configspace import Clauses
-from hyperlens.cube import FloatArray
+from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.cube import FloatArray
 
 Values = Mapping[str, Any]
 Shares = dict[frozenset[str], float]
@@ -298,7 +298,7 @@ def test_a_parameter_that_never_varied_has_no_share(surrogate: Any) -> None:
 def test_a_parameter_that_no_tree_splits_on_has_no_share() -> None:
     """x2 only tells apart two trials of equal cost, so no split on it gains anything."""
     X = np.array([[0.1, 0.1], [0.1, 0.9], [0.9, 0.1], [0.9, 0.9]] * 5)
-    found = by_effect(hl.importance(run_of(X, X[:, 0]), surrogate="forest", interval=None))
+    found = by_effect(hl.importance(run_of(X, X[:, 0]), surrogate="forest", level=None))
     assert found[frozenset({"x2"})] == 0
     assert found[frozenset({"x1", "x2"})] == 0
     assert found[frozenset({"x1"})] == pytest.approx(1)
@@ -321,7 +321,7 @@ def test_one_category_in_all_trials_is_said() -> None:
     assert not any(share > 0 for u, share in by_effect(importance).items() if "kind" in u)
 
 
-# Importance in the good region (P4 section 3.3)
+# Importance in the good region (Hutter et al. 2014 section 3.3)
 
 
 def valley() -> hl.History:
@@ -334,12 +334,12 @@ def test_a_cap_clips_the_costs_that_surrogates_learn_from() -> None:
     run = valley()
     y = run.data().y
     quarter = float(np.quantile(y, 0.25))
-    by_quantile = hl.importance(run, cap="quantile=0.25", interval=None)
-    by_number = hl.importance(run, cap=quarter, interval=None)
-    by_hand = hl.importance(run_of(run.data().X, np.minimum(y, quarter)), interval=None)
+    by_quantile = hl.importance(run, cap="quantile=0.25", level=None)
+    by_number = hl.importance(run, cap=quarter, level=None)
+    by_hand = hl.importance(run_of(run.data().X, np.minimum(y, quarter)), level=None)
     assert by_quantile.cap == pytest.approx(quarter)
     assert by_effect(by_quantile) == by_effect(by_number) == by_effect(by_hand)
-    whole = by_effect(hl.importance(run, interval=None))
+    whole = by_effect(hl.importance(run, level=None))
     x1, x2 = frozenset({"x1"}), frozenset({"x2"})
     assert whole[x1] > 0.9
     assert by_effect(by_quantile)[x2] > 10 * whole[x2]
@@ -348,10 +348,10 @@ def test_a_cap_clips_the_costs_that_surrogates_learn_from() -> None:
 
 def test_the_default_as_a_cap_is_its_measured_cost_or_its_predicted_one() -> None:
     X = np.random.default_rng(0).random((60, 2))
-    predicted = hl.importance(run_of(X, X[:, 0]), cap="default", interval=None)
+    predicted = hl.importance(run_of(X, X[:, 0]), cap="default", level=None)
     assert predicted.cap == pytest.approx(0.5, abs=0.05)  # the forest between neighbours 1/60 apart
     X[7] = 0.5  # the default: the middle of both ranges
-    measured = hl.importance(run_of(X, X[:, 0]), cap="default", interval=None)
+    measured = hl.importance(run_of(X, X[:, 0]), cap="default", level=None)
     assert measured.cap == 0.5
 
 
@@ -360,7 +360,7 @@ def test_a_cap_counts_downwards_when_the_cost_is_maximised() -> None:
     frame = pd.DataFrame(X, columns=["x1", "x2"])
     frame["score"] = X[:, 0]
     run = hl.read(frame, space=Space.of(floats(2)), objective="score", maximize=True)
-    importance = hl.importance(run, cap=0.75, interval=None)
+    importance = hl.importance(run, cap=0.75, level=None)
     assert importance.cap == 0.75
     worse = int((frame["score"] < 0.75).sum())
     assert any(f"{worse} of 60 are" in note for note in importance.notes)
@@ -369,10 +369,10 @@ def test_a_cap_counts_downwards_when_the_cost_is_maximised() -> None:
 @pytest.mark.parametrize("cap", ["quantile=1.5", "best", "median=3"])
 def test_a_cap_that_means_nothing_is_refused(cap: str) -> None:
     with pytest.raises(AnalysisError, match="is not understood"):
-        hl.importance(valley(), cap=cap, interval=None)
+        hl.importance(valley(), cap=cap, level=None)
 
 
-# Several scenarios: instances, seeds, folds (P4 section 3.3)
+# Several scenarios: instances, seeds, folds (Hutter et al. 2014 section 3.3)
 
 
 def scenarios(rows: list[tuple[float, float, str]], cost: Sequence[float]) -> pd.DataFrame:
@@ -388,8 +388,8 @@ def test_complete_scenarios_are_averaged() -> None:
     offset = {"easy": 0.0, "hard": 5.0, "odd": -3.0}
     cost = [a + 2 * b * (i == "hard") + offset[i] + rng.normal() for a, b, i in rows]
     run = hl.read(scenarios(rows, cost), space=Space.of(floats(2)), objective="cost")
-    found = hl.importance(run, interval=None)
-    by_hand = hl.importance(run_of(X, np.reshape(cost, (3, 50)).mean(axis=0)), interval=None)
+    found = hl.importance(run, level=None)
+    by_hand = hl.importance(run_of(X, np.reshape(cost, (3, 50)).mean(axis=0)), level=None)
     assert found.trials == 50
     assert by_effect(found) == pytest.approx(by_effect(by_hand), abs=1e-9)
     assert any("50 configurations in 3 scenarios" in note for note in found.notes)
@@ -403,9 +403,9 @@ def test_incomplete_scenarios_do_not_pass_for_an_effect_of_the_configuration() -
     rows = [(a, b, "hard" if h else "easy") for (a, b), h in zip(X.tolist(), hard, strict=True)]
     frame = scenarios(rows, (2 * X[:, 1] + 5 * hard).tolist())
     space = Space.of(floats(2))
-    aware = hl.importance(hl.read(frame, space=space, objective="cost"), interval=None)
+    aware = hl.importance(hl.read(frame, space=space, objective="cost"), level=None)
     blind = hl.importance(
-        hl.read(frame.drop(columns="instance"), space=space, objective="cost"), interval=None
+        hl.read(frame.drop(columns="instance"), space=space, objective="cost"), level=None
     )
     assert any("completed by a forest" in note for note in aware.notes)
     x1, x2 = frozenset({"x1"}), frozenset({"x2"})
@@ -414,14 +414,14 @@ def test_incomplete_scenarios_do_not_pass_for_an_effect_of_the_configuration() -
     assert by_effect(aware)[x1] < 0.1
 
 
-# The subspace of important parameters (P4 section 4.4)
+# The subspace of important parameters (Hutter et al. 2014 section 4.4)
 
 
 def test_a_subspace_keeps_what_covers_the_variance() -> None:
     known = KNOWN[0]  # shares 16/21, 4/21, 1/21, 0
     run = known.history()
     importance = hl.importance(run)
-    best = run.incumbent().values
+    best = run.best().values
     for coverage, keep in ((0.7, ("x1",)), (0.9, ("x1", "x2")), (0.99, ("x1", "x2", "x3"))):
         found = importance.subspace(coverage)
         assert found.keep == keep
@@ -461,6 +461,6 @@ def test_a_subspace_brings_the_parents_of_a_conditional_parameter_along() -> Non
 @pytest.mark.parametrize("coverage", [0.0, 1.5])
 def test_a_coverage_that_is_no_share_is_refused(coverage: float) -> None:
     X = np.random.default_rng(0).random((20, 2))
-    importance = hl.importance(run_of(X, X[:, 0]), interval=None)
+    importance = hl.importance(run_of(X, X[:, 0]), level=None)
     with pytest.raises(AnalysisError, match="is not a share"):
         importance.subspace(coverage)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import hyperlens as hl
 from hyperlens import Parameter, Space
 from hyperlens.errors import AnalysisError, SpaceError
-from hyperlens.optimize.failure import missed
-from hyperlens.optimize.model_sampling import (
+from hyperlens.optimize.models.failure_probability import missed
+from hyperlens.optimize.models.model_sampling import (
     ModelSampler,
     log_sizes,
     model_weights,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from analyses import analysis, trials
 
-from hyperlens.plots.style import INK
+from hyperlens.plots.parts.style import INK
 from hyperlens.reports.cards import cards
 from hyperlens.reports.html import render
 

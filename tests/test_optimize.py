@@ -14,16 +14,17 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from hyperlens import Parameter, Space, SpaceError
-from hyperlens.cube import Axis, Cube, FloatArray
-from hyperlens.optimize import SMBO, Proposal, sampling
-from hyperlens.optimize.acquisition import (
+from hyperlens.optimize import SMBO, Proposal
+from hyperlens.optimize.optimizers import designs as sampling
+from hyperlens.optimize.optimizers.acquisition import (
     expected_improvement,
     log_expected_improvement,
     lower_confidence_bound,
     probability_of_improvement,
 )
-from hyperlens.optimize.focus import Part, _apart, focus_search
-from hyperlens.surrogates.gp import GP, Parameters
+from hyperlens.optimize.optimizers.focus_search import Part, _apart, focus_search
+from hyperlens.spaces.cube import Axis, Cube, FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -264,8 +265,8 @@ def best_of(space: Space, trials: int, **settings: Any) -> float:
     for _ in range(trials):
         proposal = optimiser.ask()
         optimiser.tell(proposal.values, ellipsoid(dict(proposal.values)))
-    assert optimiser.incumbent is not None
-    return optimiser.incumbent.cost
+    assert optimiser.best is not None
+    return optimiser.best.cost
 
 
 def test_smbo_beats_random_search_clearly_on_the_ellipsoid() -> None:
@@ -376,12 +377,12 @@ def test_several_proposals_can_be_out_at_once_and_differ() -> None:
 
 def test_failures_count_as_the_worst_and_are_never_the_incumbent() -> None:
     optimiser = SMBO(box(1), initial=3)
-    assert optimiser.incumbent is None
+    assert optimiser.best is None
     for cost in (np.nan, 3.0, 1.0):
         optimiser.tell(optimiser.ask().values, cost)
     assert optimiser.y.tolist() == [3.0, 3.0, 1.0]
-    assert optimiser.incumbent is not None
-    assert optimiser.incumbent.cost == 1.0
+    assert optimiser.best is not None
+    assert optimiser.best.cost == 1.0
     assert optimiser.ask().kind == "proposed"
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import Parameter, Space, SpaceError
-from hyperlens.history import State
 from hyperlens.optimize import SMBO
+from hyperlens.runs.history import State
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperlens.cube import contains, measure
 from hyperlens.errors import SpaceError
-from hyperlens.parameter import MOST_LEVELS, Comparison, Kind, Parameter
+from hyperlens.spaces.cube import contains, measure
+from hyperlens.spaces.parameter import MOST_LEVELS, Comparison, Kind, Parameter
 
 # A code carries a few roundings of 2^-53; `exp` and the width of the range enlarge them.
 ROUNDING = 1e-12

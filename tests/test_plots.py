@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from views import region, searched, together, tree, wide_tree
 
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.overview import Overview
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.run.overview import Overview
 from hyperlens.plots import draw
-from hyperlens.plots.style import labels, safe, short
+from hyperlens.plots.parts.style import labels, safe, short
 from hyperlens.surrogates.quality import Quality
 
 EVIL = "<b>x</b>%{y}"
@@ -53,7 +53,7 @@ IMPORTANCE = Importance(
     witness_low=np.array([0.5, 0.2, 0.1]),
     witness_high=np.array([0.5, 0.2, 0.1]),
     rest=0.1,
-    interval=0.9,
+    level=0.9,
     order=2,
     trees=16,
     trials=30,
@@ -63,7 +63,7 @@ IMPORTANCE = Importance(
 )
 
 
-def one(values: tuple[Any, ...], observed: tuple[Any, ...], incumbent: Any, **more: Any) -> Effect:
+def one(values: tuple[Any, ...], observed: tuple[Any, ...], best: Any, **more: Any) -> Effect:
     mean = np.array([1.0, 3.0, 2.0])
     settings: dict[str, Any] = {
         "objective": "loss",
@@ -86,7 +86,7 @@ def one(values: tuple[Any, ...], observed: tuple[Any, ...], incumbent: Any, **mo
         "support": np.ones(3),
         "ice_mean": np.empty((0, 3)),
         "ice_std": np.empty((0, 3)),
-        "incumbent": None if incumbent is None else (incumbent,),
+        "best_values": None if best is None else (best,),
         "quality": QUALITY,
         "notes": (),
     }
@@ -107,7 +107,7 @@ def pair(**more: Any) -> Effect:
         "support": np.ones(6),
         "ice_mean": np.empty((0, 6)),
         "ice_std": np.empty((0, 6)),
-        "incumbent": (0.1, "2"),
+        "best_values": (0.1, "2"),
     }
     return replace(one((), (), None), **settings | more)
 
@@ -152,7 +152,7 @@ def test_importance_bars_and_whiskers() -> None:
 
 def test_without_interval_there_are_no_whiskers() -> None:
     nothing = np.full(3, np.nan)
-    figure = draw(replace(IMPORTANCE, interval=None, low=nothing, high=nothing))
+    figure = draw(replace(IMPORTANCE, level=None, low=nothing, high=nothing))
     assert all(t.error_x.array is None for t in figure.data)
     assert all("interval" not in t.hovertemplate for t in figure.data)
 
@@ -226,7 +226,7 @@ def test_map_puts_each_cell_where_it_belongs() -> None:
 
 
 def test_cells_of_whole_numbers_are_whole() -> None:
-    numbers = {"log": (False, False), "observed": ((1, 3), ("2", "1")), "incumbent": (3, "1")}
+    numbers = {"log": (False, False), "observed": ((1, 3), ("2", "1")), "best_values": (3, "1")}
     figure = draw(pair(values=((1, 2, 3), ("1", "2")), **numbers))
     assert figure.layout.xaxis.range == (0.5, 3.5)
     log = draw(pair(values=((1, 10, 100), ("1", "2")), **numbers | {"log": (True, False)}))
@@ -234,9 +234,9 @@ def test_cells_of_whole_numbers_are_whole() -> None:
     assert named(figure, "best trial").cliponaxis is False
 
 
-@pytest.mark.parametrize("incumbent", [None, (0.1, "not there"), (float("nan"), "2")])
-def test_a_map_has_a_star_only_where_the_best_trial_has_both_values(incumbent: Any) -> None:
-    figure = draw(pair(incumbent=incumbent))
+@pytest.mark.parametrize("best", [None, (0.1, "not there"), (float("nan"), "2")])
+def test_a_map_has_a_star_only_where_the_best_trial_has_both_values(best: Any) -> None:
+    figure = draw(pair(best_values=best))
     assert [t.name for t in figure.data] == ["mean", "trials"]
     assert figure.layout.showlegend is True  # the dots are named even without it
 
@@ -337,14 +337,14 @@ def test_the_incumbents_region_is_highlighted() -> None:
 
 def test_without_an_incumbent_the_surest_region_is_highlighted() -> None:
     leaves = (region(1, 0, "a", 0.1), region(2, 0, "b", 0.3))
-    record = tree(incumbent=None, tree=(tree().tree[0], *leaves))
+    record = tree(best_value=None, tree=(tree().tree[0], *leaves))
     figure = draw(record)
     assert {t.legendgroup for t in figure.data if t.fill == "tonexty"} == {"0", "1"}
     assert "best trial" not in [t.name for t in figure.data]
 
 
 def test_regions_of_a_category_are_points_beside_each_other() -> None:
-    record = tree(values=("1", "10", "2"), numeric=False, log=False, incumbent="10")
+    record = tree(values=("1", "10", "2"), numeric=False, log=False, best_value="10")
     figure = draw(record)
     assert list(figure.layout.yaxis.ticktext) == ["1", "10", "2"]
     rows = ("the whole space and its 95 % band", "opt is sgd", "opt is adam (holds the best)")
@@ -375,7 +375,7 @@ def test_regions_that_do_not_fit_are_counted_and_the_best_one_stays() -> None:
 
 
 def test_an_unsplit_space_is_one_curve() -> None:
-    record = tree(tree=(region(0, None, "everywhere", 0.4, holds_incumbent=True),))
+    record = tree(tree=(region(0, None, "everywhere", 0.4, holds_best=True),))
     names = [t.name for t in draw(record).data]
     assert names == ["low", "high", "the whole space and its 95 % band", "best trial"]
 
@@ -425,7 +425,7 @@ def test_interactions_are_bars_with_whiskers() -> None:
     assert "30.0% of variance" in figure.layout.yaxis.ticktext[0]
     assert "1 pair of a smaller share" in figure.layout.xaxis.title.text
     nothing = np.full(4, np.nan)
-    (bare,) = draw(replace(record, interval=None, low=nothing, high=nothing)).data
+    (bare,) = draw(replace(record, level=None, low=nothing, high=nothing)).data
     assert bare.error_x.array is None
     assert "interval" not in bare.hovertemplate
 
@@ -435,7 +435,7 @@ def test_two_numbers_are_a_contour() -> None:
         values=((0.01, 0.1, 1.0), (1, 2)),
         numeric=(True, True),
         observed=((0.1, 1.0), (2, 1)),
-        incumbent=None,
+        best_values=None,
     )
     assert named(draw(record), "mean").type == "contour"
 
@@ -450,7 +450,7 @@ def test_two_numbers_are_a_contour() -> None:
         pair(values=((0.01, 0.1, 1.0), (EVIL, "2")), observed=((0.1, 1.0), (EVIL, "2"))),
         pair(parameters=(EVIL, EVIL), objective=EVIL),
         tree(parameter=EVIL, rule=f"opt is {EVIL}", objective=EVIL),
-        tree(parameter=EVIL, rule=EVIL, values=(EVIL, "b", "c"), numeric=False, incumbent=EVIL),
+        tree(parameter=EVIL, rule=EVIL, values=(EVIL, "b", "c"), numeric=False, best_value=EVIL),
         searched(EVIL),
         together(EVIL),
     ],

@@ -11,9 +11,13 @@ import pytest
 from sklearn.base import clone
 
 from hyperlens.cash import build, pool, pool_space
-from hyperlens.cash.preprocessing import Encoder, pipeline
+from hyperlens.cash.models.preprocessing import Encoder, pipeline
 from hyperlens.errors import SpaceError
-from hyperlens.optimize.model_sampling import ModelSampler, model_weights, own_hyperparameters
+from hyperlens.optimize.models.model_sampling import (
+    ModelSampler,
+    model_weights,
+    own_hyperparameters,
+)
 
 TABLE_3 = {  # hyperparameters: categorical, integer, continuous
     "RandomForestClassifier": (3, 4, 1),

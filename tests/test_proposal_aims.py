@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import hyperlens as hl
-from hyperlens.cube import FloatArray
-from hyperlens.explain.acquisitions import improvement
-from hyperlens.explain.motives import tidy
-from hyperlens.explain.recorded import proposer
+from hyperlens.explain.proposals.aims import improvement
+from hyperlens.explain.proposals.proposers import proposer
+from hyperlens.explain.proposals.reasons import tidy
 from hyperlens.reports.cards import cards
 from hyperlens.reports.proposal_cards import path_cards, unrecorded_card, why_card
+from hyperlens.spaces.cube import FloatArray
 
 SPACE = hl.Space.of(
     [
@@ -297,25 +297,23 @@ def test_the_report_of_a_foreign_run_has_that_card(random: hl.History) -> None:
     from hyperlens.reports.analysis import analyse
 
     shown = [
-        [card.id for card in cards(analyse(run, interval=None, most_regions=0))]
+        [card.id for card in cards(analyse(run, level=None, most_regions=0))]
         for run in (foreign(random, 16), random)
     ]
     assert "reasons" in shown[0]
     assert "reasons" not in shown[1]  # drawn at random, so there are no reasons
 
 
-@pytest.mark.parametrize("baseline", ["default", "incumbent"])
+@pytest.mark.parametrize("baseline", ["default", "best"])
 def test_a_baseline_is_not_called_an_average(
     history: hl.History,
-    baseline: Literal["default", "incumbent"],
+    baseline: Literal["default", "best"],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     from hyperlens import terminal
 
     why = hl.why(history, 12, baseline=baseline)
-    called = {"default": "the default configuration", "incumbent": "the best trial before it"}[
-        baseline
-    ]
+    called = {"default": "the default configuration", "best": "the best trial before it"}[baseline]
     assert why.compared_with == f"of {called}"
     terminal.show(why)
     shown = " ".join(capsys.readouterr().out.split())

@@ -14,11 +14,11 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import terminal
-from hyperlens.explain.ablation import ablation
-from hyperlens.explain.local import local_importance
-from hyperlens.explain.path import path
-from hyperlens.explain.proposals import why
-from hyperlens.plots.path import VIEWS
+from hyperlens.explain.importance.ablation import ablation
+from hyperlens.explain.importance.local_importance import local_importance
+from hyperlens.explain.proposals.path import path
+from hyperlens.explain.proposals.why import why
+from hyperlens.plots.proposals.path import VIEWS
 
 EVIL = "<b>%{x}\x1b[31m"
 
@@ -161,7 +161,7 @@ def test_the_terminal_says_what_the_score_is(run: str, history: hl.History) -> N
 
 def test_the_best_trial_can_be_named(run: str, history: hl.History) -> None:
     printed = json.loads(said("why", run, "--trial", "best", "--format", "json"))
-    assert printed["trial"] == history.incumbent().number
+    assert printed["trial"] == history.best().number
     assert printed == json.loads(said("why", run, "--format", "json"))
 
 

@@ -13,12 +13,12 @@ import pandas as pd
 import pytest
 
 import hyperlens as hl
-from hyperlens.cube import FloatArray
-from hyperlens.explain.acquisitions import improvement
-from hyperlens.explain.motives import motive
-from hyperlens.explain.recorded import proposer
+from hyperlens.explain.proposals.aims import improvement
+from hyperlens.explain.proposals.proposers import proposer
+from hyperlens.explain.proposals.reasons import motive
 from hyperlens.optimize import SMBO
-from hyperlens.optimize.acquisition import expected_improvement
+from hyperlens.optimize.optimizers.acquisition import expected_improvement
+from hyperlens.spaces.cube import FloatArray
 
 FLAT = hl.Space.of(
     [
@@ -215,7 +215,7 @@ def test_questions_that_have_no_answer() -> None:
 
 @pytest.mark.parametrize("options", [
     {}, {"tau": 0.0}, {"tau": 7.5}, {"background": "local"}, {"background": "hybrid"},
-    {"baseline": "default"}, {"baseline": "incumbent"}, {"surrogate": "forest"},
+    {"baseline": "default"}, {"baseline": "best"}, {"surrogate": "forest"},
     {"method": "paired"}, {"acquisition": "ei"},
 ])  # fmt: skip
 @pytest.mark.parametrize("maximize", [False, True])
@@ -304,9 +304,9 @@ def test_baseline_values_are_differences_to_one_configuration() -> None:
     assert why.uncertainty[why.parameters.index("u")] == pytest.approx(by_hand, abs=1e-12)
     before = history.trials[:11]
     best = min(before, key=lambda t: t.costs[0]).values
-    incumbent, given = hl.why(history, 11, baseline="incumbent"), hl.why(history, 11, baseline=best)
-    np.testing.assert_allclose(incumbent.mean, given.mean)
-    assert incumbent.background == "the best trial before it"
+    best_trial, given = hl.why(history, 11, baseline="best"), hl.why(history, 11, baseline=best)
+    np.testing.assert_allclose(best_trial.mean, given.mean)
+    assert best_trial.background == "the best trial before it"
 
 
 def test_acquisitions() -> None:
@@ -345,9 +345,9 @@ def test_a_given_surrogate_is_explained() -> None:
 
 def test_the_best_trial_is_explained_unless_one_is_named() -> None:
     history = run(FLAT, 14)
-    best = history.incumbent().number
+    best = history.best().number
     assert hl.why(history).trial == best
-    assert hl.why(history, "best").to_json() == hl.why(history, "incumbent").to_json()
+    assert hl.why(history, "best").to_json() == hl.why(history, "best").to_json()
     assert hl.why(history, "best").trial == best
     assert hl.path(history, trials=["best"]).trial.tolist() == [best]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from hyperlens.cube import FloatArray, IntArray
-from hyperlens.surrogates.gp import GP
+from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.quality import FAIR_R2, GOOD_R2, assess, rank_correlation
 
 

@@ -11,9 +11,9 @@ import optuna
 import pytest
 
 import hyperlens as hl
-from hyperlens.history import State
-from hyperlens.optimize.halving import Asynchronous, Halving, Hyperband
-from hyperlens.optimize.store import Store
+from hyperlens.optimize.optimizers.halving import Asynchronous, Halving, Hyperband
+from hyperlens.optimize.storage.store import Store
+from hyperlens.runs.history import State
 
 SPACE = [hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 1000)]
 
@@ -46,7 +46,7 @@ def test_a_configuration_is_one_trial(tmp_path: Path) -> None:
         last = 1.0 if complete else resources[-1]
         assert trial.value == pytest.approx(cost(trial.params, last))
     assert study.best_trial.state.name == "COMPLETE"
-    assert found.incumbent().budget == 1.0
+    assert found.best().budget == 1.0
     again = hl.read(url(tmp_path))
     assert shape(again) == shape(found)
 
@@ -111,8 +111,8 @@ def test_failures_are_failures_and_do_not_go_on() -> None:
 def test_maximised_races_keep_the_largest() -> None:
     one = hl.minimize(cost, SPACE, optimizer="halving", trials=9)
     other = hl.maximize(lambda v, r: -cost(v, r), SPACE, optimizer="halving", trials=9)
-    assert one.incumbent().values == other.incumbent().values
-    assert other.incumbent().costs[0] == pytest.approx(-one.incumbent().costs[0])
+    assert one.best().values == other.best().values
+    assert other.best().costs[0] == pytest.approx(-one.best().costs[0])
 
 
 def test_asynchronous_ends_with_every_trial_accounted_for(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_asynchronous_ends_with_every_trial_accounted_for(tmp_path: Path) -> Non
 def test_a_time_limit_stops_a_run_that_can_go_on(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"optimizer": "random", "trials": 5, "storage": url(tmp_path)}
     with pytest.raises(hl.HyperlensError):  # nothing finished yet
-        hl.minimize(lambda v: v["x"], SPACE, time=0.0, **arguments).incumbent()
+        hl.minimize(lambda v: v["x"], SPACE, time=0.0, **arguments).best()
     done = hl.minimize(lambda v: v["x"], SPACE, **arguments)
     assert len(done.trials) == 5
 
@@ -200,7 +200,7 @@ def test_a_race_goes_on_with_a_larger_budget(tmp_path: Path) -> None:
     assert large.trials[: len(small.trials)] == small.trials
     tried, wanted = ({tuple(t.values.items()) for t in h.trials} for h in (large, alone))
     assert tried >= wanted
-    assert large.incumbent().costs == alone.incumbent().costs
+    assert large.best().costs == alone.best().costs
     study = optuna.load_study(study_name="hyperlens", storage=storage)
     assert all(t.state.is_finished() for t in study.trials)
 

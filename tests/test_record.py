@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperlens.history import State
 from hyperlens.record import Record, plain
+from hyperlens.runs.history import State
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hyperlens as hl
-from hyperlens.cube import Cube, FloatArray, inside_box
-from hyperlens.explain.curves import curves
-from hyperlens.explain.splitting import category_split, impurity, ordered_split
+from hyperlens.explain.effects.splits import category_split, impurity, ordered_split
+from hyperlens.explain.models.curves import curves
+from hyperlens.spaces.cube import Cube, FloatArray, inside_box
 from hyperlens.surrogates import GP, Forest
 
 
@@ -181,9 +181,9 @@ def test_rules_name_every_trial_once_and_the_incumbent_in_one_leaf() -> None:
     history = study()
     found = hl.regions(history, "a", levels=3)
     assert sum(leaf.trials for leaf in found.leaves) == 60
-    assert [leaf.holds_incumbent for leaf in found.leaves].count(True) == 1
+    assert [leaf.holds_best for leaf in found.leaves].count(True) == 1
     assert len({leaf.rule for leaf in found.leaves}) == len(found.leaves)
-    best = history.incumbent().values
+    best = history.best().values
     assert found.best is not None
     for part in found.best.rule.split(" and "):
         if " <= " in part and part.split(" <= ")[0] in best:
@@ -250,7 +250,7 @@ def test_a_conditional_parameter_counts_only_where_it_is_active() -> None:
 
 
 def test_a_constant_surrogate_of_variance_100_has_a_band_of_10() -> None:
-    """P0 Appendix A.1: not 0, as the spread of the curves' means would say."""
+    """Moosbauer et al. 2021 Appendix A.1: not 0, as the spread of the curves' means would say."""
 
     class Constant:
         def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -281,7 +281,7 @@ def test_given_surrogates_are_averaged_as_our_own() -> None:
 
 
 def test_discrepancy_is_the_double_sum() -> None:
-    from hyperlens.explain.bias import discrepancy, gram
+    from hyperlens.explain.run.bias import discrepancy, gram
 
     rng = np.random.default_rng(0)
     P = rng.random((9, 2))
@@ -336,7 +336,7 @@ def test_friedmans_h_of_sums_and_products() -> None:
 
 def test_friedmans_h_is_that_of_the_partial_dependences() -> None:
     history = study()
-    found = hl.interactions(history, surrogate="gp", interval=None)
+    found = hl.interactions(history, surrogate="gp", level=None)
     h = {frozenset(pair): value for pair, value in zip(found.pairs, found.h, strict=True)}
     both = hl.effect(history, ("b", "k"), grid=40)
     b, k = hl.effect(history, "b", grid=40), hl.effect(history, "k")

@@ -93,7 +93,7 @@ def test_regions_print_what_is_computed(
         (row,) = [line for line in out.splitlines() if f"{leaf.confidence:.4g}" in line.split()]
         assert row.startswith(leaf.rule.replace("\x1b", ""))
         assert f"{100 * leaf.share:.1f} %" in row
-        assert ("here" in row) is leaf.holds_incumbent
+        assert ("here" in row) is leaf.holds_best
     assert "the effect of lr is known" in out
 
 
@@ -141,8 +141,8 @@ def test_interactions_print_what_is_computed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    record = hl.interactions(history, surrogate=surrogate, interval=None)  # type: ignore[arg-type]
-    words = ("interactions", *run, "--surrogate", surrogate, "--interval", "0")
+    record = hl.interactions(history, surrogate=surrogate, level=None)  # type: ignore[arg-type]
+    words = ("interactions", *run, "--surrogate", surrogate, "--level", "0")
     code, out, _ = call(monkeypatch, capsys, *words, "--format", "json")
     assert code == 0
     assert json.loads(out) == json.loads(record.to_json())
@@ -203,7 +203,7 @@ def test_a_wrong_call_is_one_sentence(
 
 
 def test_analysis_holds_what_the_functions_say(history: hl.History) -> None:
-    made = analyse(history, interval=None)
+    made = analyse(history, level=None)
     assert not isinstance(made.bias, Unavailable)
     assert not isinstance(made.interactions, Unavailable)
     np.testing.assert_array_equal(made.bias.path, hl.bias(history).path)
@@ -230,7 +230,7 @@ def test_one_parameter_has_neither_regions_nor_interactions() -> None:
     one = hl.read(
         frame, space=ConfigurationSpace(space=[Float("lr", (0.0, 1.0))]), objective="loss"
     )
-    made = analyse(one, interval=None)
+    made = analyse(one, level=None)
     assert made.regions == ()
     assert isinstance(made.interactions, Unavailable)
     assert "One parameter has nothing to interact with" in page(made)
@@ -239,9 +239,9 @@ def test_one_parameter_has_neither_regions_nor_interactions() -> None:
 def test_many_trials_get_one_card_of_regions(
     history: hl.History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = analyse(history, interval=0.9)
+    few = analyse(history, level=0.9)
     monkeypatch.setattr("hyperlens.reports.analysis.MANY_TRIALS", 20)
-    many = analyse(history, interval=0.9)
+    many = analyse(history, level=0.9)
     assert (len(few.regions), len(many.regions)) == (3, 1)
 
 
@@ -252,7 +252,7 @@ def test_a_summary_says_where_it_is_sure_and_where_it_looked(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "records.json"
-    words = ("explain", *run, "--interval", "0", "--json", str(file))
+    words = ("explain", *run, "--level", "0", "--json", str(file))
     code, out, _ = call(monkeypatch, capsys, *words)
     assert code == 0
     made = json.loads(file.read_text())

@@ -15,10 +15,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import BayesianRidge
 
 import hyperlens as hl
-from hyperlens.cube import FloatArray
-from hyperlens.explain.adapters import BoTorch, adapted
-from hyperlens.explain.curves import sample_box
-from hyperlens.explain.reliability import nll
+from hyperlens.explain.effects.reliability import nll
+from hyperlens.explain.models.adapters import BoTorch, adapted
+from hyperlens.explain.models.curves import sample_box
+from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates import GP
 
 
@@ -67,8 +67,8 @@ def test_an_effect_against_the_truth() -> None:
     exact = 3 * np.array(effect.values[0]) ** 2 + 0.75
     assert found.nll[0] == pytest.approx(nll(exact, effect.mean, effect.std), rel=0.02)
     assert found.mc[0] == pytest.approx(effect.std.mean())
-    assert effect.incumbent is not None
-    at = np.argmin(np.abs(np.array(effect.values[0]) - effect.incumbent[0]))
+    assert effect.best_values is not None
+    at = np.argmin(np.abs(np.array(effect.values[0]) - effect.best_values[0]))
     assert found.oc[0] == pytest.approx(effect.std[at])
     assert found.gain["mc"][0] == 0
 
@@ -106,7 +106,7 @@ def test_the_neighbourhood_is_what_lies_nearest() -> None:
     tree = hl.regions(history, "x", levels=1, sample=64)
     found = hl.reliability(history, tree, truth, sample=4)
     assert tree.drawn is not None
-    best = history.space.encode([history.incumbent().values])[0]
+    best = history.space.encode([history.best().values])[0]
     vectors = history.space.cube.vectors(tree.drawn.latents)
     away = []
     for vector in vectors:
@@ -226,6 +226,6 @@ def test_models_with_a_posterior_go_through_the_adapter() -> None:
 
 
 def test_interactions_come_with_the_effects_of_the_strongest() -> None:
-    found = hl.interactions(study(), surrogate="gp", interval=None, effects=2, grid=4)
+    found = hl.interactions(study(), surrogate="gp", level=None, effects=2, grid=4)
     assert [e.parameters for e in found.effects] == list(found.pairs[:2])
     assert len(found.effects[0].mean) >= 8

@@ -18,7 +18,7 @@ from hyperlens.reports.advice import what_next
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import Card
 from hyperlens.reports.cards import cards
-from hyperlens.reports.comparison import comparison_cards
+from hyperlens.reports.comparison_page import comparison_cards
 from hyperlens.reports.html import render
 from hyperlens.reports.proposal_cards import path_cards, why_card
 
@@ -197,13 +197,13 @@ def test_regions_that_bring_nothing_say_so() -> None:
     root, first, best = tree().tree
     worse = replace(best, confidence=0.6)
     same = replace(best, confidence=0.4001)
-    nobody = replace(best, holds_incumbent=False)
+    nobody = replace(best, holds_best=False)
     say = sentences.where_it_is_sure
     assert "less surely than" in say(tree(tree=(root, first, worse)))
     assert "to ±0.6 against ±0.4" in say(tree(tree=(root, first, worse)))
     assert "as well as over the whole space, to ±0.4." in say(tree(tree=(root, first, same)))
-    assert "leaves lr inactive" in say(tree(tree=(root, first, nobody), incumbent=None))
-    assert "surest where opt is adam" in say(tree(tree=(root, first, nobody), incumbent=None))
+    assert "leaves lr inactive" in say(tree(tree=(root, first, nobody), best_value=None))
+    assert "surest where opt is adam" in say(tree(tree=(root, first, nobody), best_value=None))
     assert "No split of the space was found" in say(tree(tree=(region(0, None, "all", 0.4),)))
 
 
@@ -353,9 +353,9 @@ def test_what_to_do_next() -> None:
     assert "1 of 4 trials failed" in advice
     fine = replace(analysis(), trials=replace(trials(), state=("complete",) * 4))
     assert "failed" not in " ".join(what_next(fine))
-    rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), incumbent=(3.9,))
+    rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), best_values=(3.9,))
     assert "Widen the range of lr above 4" in " ".join(what_next(replace(fine, effects=(rising,))))
-    inside = replace(rising, incumbent=(2.0,))
+    inside = replace(rising, best_values=(2.0,))
     assert "Widen" not in " ".join(what_next(replace(fine, effects=(inside,))))
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
     assert "Try lr near 2" in " ".join(what_next(replace(fine, effects=(untested,))))
@@ -411,7 +411,7 @@ def test_json_has_every_record() -> None:
 
 def test_pair_reads_the_cell_of_the_best() -> None:
     grid = {"parameters": ("lr", "opt"), "values": ((1.0, 2.0), ("a", "b"))}
-    flags = {"log": (False, False), "numeric": (True, False), "incumbent": None}
+    flags = {"log": (False, False), "numeric": (True, False), "best_values": None}
     record = replace(effect("lr"), **grid, **flags, observed=((1.0,), ("a",)))  # type: ignore[arg-type]
     assert "best with lr near 1 and opt = b (mean 0.5)" in sentences.how_it_acts(record)
 

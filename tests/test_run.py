@@ -20,10 +20,10 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import AnalysisError, History, Parameter, RandomSearch, Space, SpaceError
-from hyperlens.history import State
 from hyperlens.optimize import Proposal
-from hyperlens.optimize.loop import Status
-from hyperlens.optimize.run import OPTIMIZERS
+from hyperlens.optimize.running.loop import Status
+from hyperlens.optimize.running.minimize import OPTIMIZERS
+from hyperlens.runs.history import State
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -48,7 +48,7 @@ def test_minimize_and_maximize_find_the_same_place() -> None:
     high = hl.maximize(lambda v: -bowl(v), plane(), trials=25, initial=8)
     assert configurations(low) == configurations(high)
     assert [t.costs[0] for t in low.trials] == [-t.costs[0] for t in high.trials]
-    assert low.incumbent().costs[0] < 0.01
+    assert low.best().costs[0] < 0.01
     assert high.objective().maximize
     assert low.objective().name == "bowl"
 
@@ -100,10 +100,10 @@ def test_recommend_takes_the_best_predicted_where_costs_are_noisy() -> None:
     edge = None
     edge = max(t.values["x"] for t in hl.minimize(noisy, space, "random", trials=60).trials)
     history = hl.minimize(noisy, space, "random", trials=60)
-    assert history.incumbent().values["x"] == edge
+    assert history.best().values["x"] == edge
     assert abs(hl.recommend(history).values["x"]) < 0.3
     flat = hl.minimize(lambda v: 1.0, space, "random", trials=4)
-    assert hl.recommend(flat) == flat.incumbent()
+    assert hl.recommend(flat) == flat.best()
 
 
 # What it survives
@@ -131,14 +131,14 @@ def test_failures_of_all_kinds_are_trials_with_their_reasons() -> None:
             )
         elif x < -1:
             assert trial.reason == "returned None, which is not a finite number"
-    assert history.incumbent().values["x"] >= 1
+    assert history.best().values["x"] >= 1
 
 
 def test_a_run_in_which_everything_fails_ends_and_says_so() -> None:
     history = hl.minimize(lambda v: math.nan, plane(), trials=12, initial=3)
     assert history.count(State.FAILED) == 12
     with pytest.raises(AnalysisError, match="12 failed"):
-        history.incumbent()
+        history.best()
 
 
 def test_crashes_and_hangs_end_their_trial_only() -> None:
@@ -175,7 +175,7 @@ def test_several_workers_propose_different_configurations() -> None:
     distance = np.abs(history.vectors[:, None] - history.vectors[None]).max(axis=2)
     assert distance[np.triu_indices(24, 1)].min() > 1e-7
     assert max(len((t.proposal or {})["awaited"]) for t in history.trials) > 0
-    assert history.incumbent().costs[0] < 0.5
+    assert history.best().costs[0] < 0.5
 
 
 def test_two_processes_share_one_study(tmp_path: Path) -> None:

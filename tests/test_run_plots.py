@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from analyses import analysis, spending, timeline, trials
 
-from hyperlens.explain.path import Path
+from hyperlens.explain.proposals.path import ProposalPath
 from hyperlens.plots import draw
-from hyperlens.plots.lines import INACTIVE
-from hyperlens.plots.path import draw_configurations
-from hyperlens.plots.path import draw_parallel as draw_proposal_lines
-from hyperlens.plots.style import see_through
+from hyperlens.plots.parts.lines import INACTIVE
+from hyperlens.plots.parts.style import see_through
+from hyperlens.plots.proposals.path import draw_configurations
+from hyperlens.plots.proposals.path import draw_parallel as draw_proposal_lines
 
 OVERVIEW = analysis().overview
 
@@ -95,7 +95,7 @@ def test_inactive_cells_have_a_colour_and_a_name() -> None:
     assert [t.name for t in draw_configurations(whole).data] == ["place on its axis"]
 
 
-def proposed(values: tuple[tuple[Any, ...], ...], places: Any) -> Path:
+def proposed(values: tuple[tuple[Any, ...], ...], places: Any) -> ProposalPath:
     """A path of these configurations, the first of them the initial design as well."""
     shape = places.shape
     flat: dict[str, Any] = {
@@ -109,8 +109,8 @@ def proposed(values: tuple[tuple[Any, ...], ...], places: Any) -> Path:
         "design": values[:1], "design_vectors": places[:1], "measured": np.ones(shape[0]),
         "maximize": False, "objective": "loss",
     }  # fmt: skip
-    rest: dict[str, Any] = {f.name: None for f in fields(Path) if f.init}
-    return Path(**rest | flat | known)
+    rest: dict[str, Any] = {f.name: None for f in fields(ProposalPath) if f.init}
+    return ProposalPath(**rest | flat | known)
 
 
 def test_bars_and_lines_of_a_model_have_its_colour() -> None:

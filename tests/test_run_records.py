@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import hyperlens as hl
-from hyperlens.explain.footprint import MOST, scaled
-from hyperlens.explain.spending import model_choice
+from hyperlens.explain.run.footprint import MOST, scaled
+from hyperlens.explain.run.spending import model_choice
 from hyperlens.plots import draw
-from hyperlens.plots.lines import INACTIVE
+from hyperlens.plots.parts.lines import INACTIVE
 
 EVIL = "<b>x</b>%{y}"
 SPACE = hl.Space.of(
@@ -214,7 +214,7 @@ def test_runs_are_compared_after_as_many_trials() -> None:
     costs = enumerate((5.0, 3.0, 4.0, 1.0))
     long = run(*(trial(k, c, started=10.0 * k, ended=10.0 * k + 5) for k, c in costs))
     short = run(trial(0, 4.0), trial(1, 2.0))
-    record = hl.beside({"long": long, "short": short})
+    record = hl.compare_runs({"long": long, "short": short})
     assert record.common == 2
     assert record.at_common.tolist() == [3.0, 2.0]
     assert record.best.tolist() == [1.0, 2.0]
@@ -227,9 +227,9 @@ def test_runs_are_compared_after_as_many_trials() -> None:
 
 def test_runs_with_other_goals_are_not_compared() -> None:
     with pytest.raises(hl.AnalysisError, match="at least two"):
-        hl.beside({"a": run(trial(0, 1.0))})
+        hl.compare_runs({"a": run(trial(0, 1.0))})
     with pytest.raises(hl.AnalysisError, match="different directions"):
-        hl.beside({"a": run(trial(0, 1.0)), "b": run(trial(0, 1.0), maximize=True)})
+        hl.compare_runs({"a": run(trial(0, 1.0)), "b": run(trial(0, 1.0), maximize=True)})
 
 
 def called(name: str, *costs: float, maximize: bool = False) -> hl.History:
@@ -245,27 +245,30 @@ def several(*names: str) -> hl.History:
 def test_runs_are_compared_whatever_each_calls_its_only_objective() -> None:
     runs = {"one": called("loss", 3.0, 1.0), "two": called("alpha", 2.0)}
     for asked in (None, "loss", "alpha"):
-        record = hl.beside(runs, asked)
+        record = hl.compare_runs(runs, asked)
         assert record.objectives == ("loss", "alpha")
         assert record.objective == "objective"
         assert record.at_common.tolist() == [3.0, 2.0]
         assert "'loss' in one, 'alpha' in two" in record.notes[0]
-    same = hl.beside({"one": runs["one"], "more": several("time", "loss")}, "loss")
+    same = hl.compare_runs({"one": runs["one"], "more": several("time", "loss")}, "loss")
     assert (same.objective, same.objectives, same.notes) == ("loss", ("loss", "loss"), ())
-    assert hl.beside({"more": several("loss", "time"), "two": runs["two"]}).objectives[0] == "loss"
+    assert (
+        hl.compare_runs({"more": several("loss", "time"), "two": runs["two"]}).objectives[0]
+        == "loss"
+    )
 
 
 def test_an_unclear_comparison_is_refused_with_its_remedy() -> None:
     one, more = called("alpha", 1.0), several("loss", "time")
     with pytest.raises(hl.AnalysisError, match="'loss', 'time'; choose one of these"):
-        hl.beside({"a": one, "b": more})
-    assert hl.beside({"a": one, "b": more}, "time").objectives == ("alpha", "time")
+        hl.compare_runs({"a": one, "b": more})
+    assert hl.compare_runs({"a": one, "b": more}, "time").objectives == ("alpha", "time")
     with pytest.raises(hl.AnalysisError, match="There is no objective 'size'"):
-        hl.beside({"a": one, "b": more}, "size")
+        hl.compare_runs({"a": one, "b": more}, "size")
     with pytest.raises(hl.AnalysisError, match="'acc' maximised and 'alpha' minimised; leave out"):
-        hl.beside({"a": one, "b": called("acc", 1.0, maximize=True)})
+        hl.compare_runs({"a": one, "b": called("acc", 1.0, maximize=True)})
     with pytest.raises(hl.AnalysisError, match="Run 'b' cannot be compared: None of the 1 trials"):
-        hl.beside({"a": one, "b": called("alpha", math.nan)})
+        hl.compare_runs({"a": one, "b": called("alpha", math.nan)})
 
 
 # Figures
@@ -283,7 +286,7 @@ def test_figures_show_the_numbers_and_no_markup() -> None:
         hl.timeline(history),
         hl.spending(history),
         hl.footprint(history),
-        hl.beside({EVIL: history, "b": history}),
+        hl.compare_runs({EVIL: history, "b": history}),
     )
     for record in records:
         text = draw(record).to_json()

@@ -19,9 +19,9 @@ from optuna.trial import FrozenTrial
 from test_cli import good, journal, trial
 
 import hyperlens as hl
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.history import History
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.runs.history import History
 
 SHARES = ("share", "std", "low", "high")
 CURVE = ("mean", "std", "low", "high")

@@ -1,4 +1,4 @@
-"""Schedules of halving: P1's table 1, exact in integers, and never over budget."""
+"""Schedules of halving: Sarigiannis et al.'s table 1, exact in integers, and never over budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 
 import hyperlens as hl
 from hyperlens.errors import AnalysisError
-from hyperlens.optimize.schedule import bracket, halvings
+from hyperlens.optimize.optimizers.schedule import bracket, halvings
 from hyperlens.terminal.tables import layout
 
 

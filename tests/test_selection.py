@@ -16,10 +16,10 @@ from hypothesis.extra.numpy import arrays
 
 import hyperlens as hl
 from hyperlens import AnalysisError, History, Objective, Parameter, Space, State, Trial
-from hyperlens.explain.fidelity import all_budgets
-from hyperlens.objectives import contributions, on_front, scaled, volume, weighted
-from hyperlens.selection import narrowed
-from hyperlens.where import MISSING, parse
+from hyperlens.explain.models.fidelity import all_budgets
+from hyperlens.runs.hypervolume import contributions, on_front, scaled, volume, weighted
+from hyperlens.runs.selection import narrowed
+from hyperlens.runs.where import MISSING, parse
 
 SPACE = Space.of(
     [
@@ -221,9 +221,9 @@ def test_what_cannot_be_chosen(how: dict[str, Any], because: str) -> None:
 def test_weights_respect_directions() -> None:
     history = run()
     gain = history.select(weights={"gain": 1.0})
-    assert gain.incumbent().number == history.incumbent("gain").number
+    assert gain.best().number == history.best("gain").number
     error = history.select(weights={"error": 2.0, "gain": 0.0})
-    assert error.incumbent().number == history.incumbent("error").number
+    assert error.best().number == history.best("error").number
     both = history.select(weights={"error": 1.0, "gain": 3.0})
     assert len(both.objectives) == 1
     assert "1 × error + 3 × gain" in both.notes[-1]
@@ -299,7 +299,7 @@ def test_hypervolume_is_maximised_and_in_the_right_direction() -> None:
     for a, b in itertools.permutations(history.trials, 2):
         if a.costs[0] < b.costs[0] and a.costs[1] > b.costs[1]:  # a dominates b
             assert value[b.number] <= 0
-    best = found.incumbent()
+    best = found.best()
     assert value[best.number] > 0
     with pytest.raises(AnalysisError, match="needs 2 to 4 objectives"):
         found.select(hypervolume=True)
@@ -354,7 +354,7 @@ def test_budgets_that_cannot_be_checked_or_do_not_exist() -> None:
 
 def test_selected_runs_are_explained() -> None:
     history = run(80).select(where="model != 'net'", states=["complete", "pruned"])
-    hl.importance(history, interval=None)
+    hl.importance(history, level=None)
     hl.effect(history, "lr")
     hl.bias(history)
     assert hl.overview(history).trials == len(history.trials)

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from test_gp import FLAT, NESTED, random_gp, sample
 
-from hyperlens.cube import Axis, Cube, FloatArray
 from hyperlens.errors import AnalysisError
-from hyperlens.explain import gaussian
-from hyperlens.explain.attribution import Part, attribute
-from hyperlens.explain.backgrounds import background, near, single, sobol
-from hyperlens.explain.games import shapley
-from hyperlens.explain.mixtures import Game
-from hyperlens.surrogates.forest import Forest
-from hyperlens.surrogates.gp import GP, Parameters
+from hyperlens.explain.shapley import product_kernel as gaussian
+from hyperlens.explain.shapley.attribution import Part, attribute
+from hyperlens.explain.shapley.backgrounds import background, near, single, sobol
+from hyperlens.explain.shapley.coalitions import Game
+from hyperlens.explain.shapley.games import shapley
+from hyperlens.spaces.cube import Axis, Cube, FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.random_forest.forest import Forest
 
 
 def games(most: int = 5) -> st.SearchStrategy[FloatArray]:
@@ -231,7 +231,7 @@ def test_equal_columns_and_columns_without_effect() -> None:
         assert part.contribution.sum() == pytest.approx(part.payout, abs=1e-10)
 
 
-# P3 table 2
+# Croppi 2021 table 2
 
 
 class Product:

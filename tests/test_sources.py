@@ -131,7 +131,7 @@ def test_the_same_numbers_everywhere(folder: Path, run: Any) -> None:
 def test_every_explaining_command_can_choose(
     options: list[str], trials: int | None, folder: Path, run: Any
 ) -> None:
-    said = run("importance", folder, "--interval", "0", "--order", "1", *options)
+    said = run("importance", folder, "--level", "0", "--order", "1", *options)
     assert said.code == 0, said.err
     if trials is not None:
         assert f"from {trials} trials" in said.out
@@ -141,9 +141,9 @@ def test_every_explaining_command_can_choose(
 
 def test_the_options_do_what_the_method_does(folder: Path, run: Any) -> None:
     history = hl.read(folder).select(where="model != 'svm'", states=["complete", "pruned"])
-    record = hl.importance(history, 1, interval=None)
+    record = hl.importance(history, 1, level=None)
     words = ("--where", "model != 'svm'", "--states", "complete,pruned", "--format", "json")
-    said = run("importance", folder, "--interval", "0", "--order", "1", *words)
+    said = run("importance", folder, "--level", "0", "--order", "1", *words)
     assert json.loads(said.out) == json.loads(record.to_json())
 
 
@@ -176,7 +176,7 @@ def test_what_cannot_be_chosen_is_one_sentence(
 def test_weights_of_a_table_name_its_columns(tmp_path: Path, run: Any) -> None:
     rows = [f"{k / 10},{k % 7},{k * k % 11}" for k in range(1, 40)]
     (tmp_path / "a.csv").write_text("\n".join(["x,latency,score", *rows]))
-    words = ("importance", tmp_path / "a.csv", "--interval", "0", "--weights")
+    words = ("importance", tmp_path / "a.csv", "--level", "0", "--weights")
     assert "add --maximize or --minimize" in run(*words, "latency=1,score=2").err
     said = run(*words, "latency=1,score=-2")  # a negative weight: the larger the better
     assert said.code == 0, said.err

@@ -25,10 +25,10 @@ from conftest import data_dir
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from hyperlens.configspace import Clauses
 from hyperlens.errors import SpaceError
-from hyperlens.parameter import Parameter
-from hyperlens.space import Space
+from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 
 
 def five_sigma(share: float, n: int) -> float:

@@ -17,13 +17,13 @@ from plotly.graph_objects import Figure, Heatmap, Parcoords
 from views import searched, together, tree
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.importance.importance import Importance
 from hyperlens.plots import draw
-from hyperlens.plots.growth import draw_growth
-from hyperlens.plots.still import still
-from hyperlens.plots.still_parts import said
-from hyperlens.plots.style import DARK
+from hyperlens.plots.effects.region_growth import draw_growth
+from hyperlens.plots.parts.style import DARK
+from hyperlens.plots.stills.still import still
+from hyperlens.plots.stills.traces import said
 from hyperlens.record import Record
 from hyperlens.reports import check_stills, stills
 
@@ -115,7 +115,7 @@ def test_numbers_on_a_map_can_be_read() -> None:
 def test_whole_numbers_have_whole_ticks() -> None:
     record, count = effect("lr"), len(effect("lr").values[0])
     whole: dict[str, Any] = {"values": (tuple(range(1, count + 1)),), "observed": ((1, 3),)}
-    few = replace(record, log=(False,), observed_cost=np.ones(2), incumbent=None, **whole)
+    few = replace(record, log=(False,), observed_cost=np.ones(2), best_values=None, **whole)
     rug = few.plot(backend="matplotlib").axes[1]
     assert all(tick == round(tick) for tick in rug.get_xticks())
     counts = timeline().plot(backend="matplotlib").axes[1]
@@ -154,7 +154,7 @@ def test_a_map_has_the_cells_of_the_record() -> None:
 def on_map() -> Effect:
     """Two numbers by two categories."""
     grid: dict[str, Any] = {"parameters": ("lr", "opt"), "values": ((1.0, 2.0), ("a", "b"))}
-    flags: dict[str, Any] = {"log": (False, False), "numeric": (True, False), "incumbent": None}
+    flags: dict[str, Any] = {"log": (False, False), "numeric": (True, False), "best_values": None}
     seen: dict[str, Any] = {"observed": ((1.0,), ("a",)), "observed_cost": np.ones(1)}
     return replace(effect("lr"), **grid, **flags, **seen, mean=np.arange(4.0))
 
@@ -173,7 +173,7 @@ def test_a_logarithmic_axis_stays_one() -> None:
         effect(EVIL),
         effect("opt", EVIL),
         tree(EVIL, EVIL),
-        tree(EVIL, values=("a", EVIL, "c"), numeric=False, log=False, incumbent="a"),
+        tree(EVIL, values=("a", EVIL, "c"), numeric=False, log=False, best_value="a"),
         searched(EVIL),
         together(EVIL),
         trials(EVIL, EVIL),

@@ -22,12 +22,13 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 import hyperlens as hl
 from hyperlens import Parameter, SourceError, Space
-from hyperlens.history import State
-from hyperlens.optimize import SMBO, leases
-from hyperlens.optimize.distributions import distributions
-from hyperlens.optimize.evaluate import Outcome
-from hyperlens.optimize.store import MOST_ATTEMPTS, Kept, Store, ranges
-from hyperlens.surrogates.gp import GP, Parameters
+from hyperlens.optimize import SMBO
+from hyperlens.optimize.running.trial_outcome import Outcome
+from hyperlens.optimize.storage import leases
+from hyperlens.optimize.storage.distributions import distributions
+from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Kept, Store, ranges
+from hyperlens.runs.history import State
+from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -165,7 +166,7 @@ def test_plain_optuna_reads_the_run(tmp_path: Path) -> None:
     study = optuna.load_study(study_name="mine", storage=storage)
     assert study.metric_names == ["cost"]
     assert study.direction == optuna.study.StudyDirection.MINIMIZE
-    assert study.best_params == history.incumbent().values
+    assert study.best_params == history.best().values
     found = {k: v for t in study.trials for k, v in t.distributions.items()}
     assert found == {
         "lr": FloatDistribution(1e-5, 1.0, log=True),
@@ -277,7 +278,7 @@ def test_on_another_host_a_lease_is_abandoned_when_it_stops_moving(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("hyperlens.optimize.leases.time.monotonic", lambda: now)
+    monkeypatch.setattr("hyperlens.optimize.storage.leases.time.monotonic", lambda: now)
     watch = leases.Watch()
     lease = {**leases.lease(1), "host": f"not {socket.gethostname()}"}
     assert not watch.abandoned(0, lease)
@@ -340,7 +341,7 @@ def test_storages_that_cannot_be_opened_are_one_sentence(tmp_path: Path) -> None
 
 
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hyperlens.databases.find_spec", lambda name: None)
+    monkeypatch.setattr("hyperlens.runs.databases.find_spec", lambda name: None)
     with pytest.raises(SourceError, match=r"pip install hyperlens\[postgresql\]"):
         Store("postgresql://me@127.0.0.1/x", mixed())
     with pytest.raises(SourceError, match=r"pip install hyperlens\[mysql\]"):

@@ -15,8 +15,8 @@ from test_engine import Cluster, ready
 
 import hyperlens as hl
 from hyperlens import History, Parameter, SourceError, Space
-from hyperlens.history import State
-from hyperlens.optimize.target import load
+from hyperlens.optimize.running.target import load
+from hyperlens.runs.history import State
 
 OBJECTIVE = '''
 import os, signal, sys, threading
@@ -94,7 +94,7 @@ def test_tune_runs_shows_progress_and_ends_with_what_to_do_next(folder: Path, tu
     done = tune(*BASIC)
     assert done.returncode == 0, done.stderr
     history = hl.read(folder / "run.db")
-    best = history.incumbent()
+    best = history.best()
     lines = done.stdout.splitlines()
     assert lines[0] == "12 trials"
     assert lines[1].startswith(f"Best loss {best.costs[0]:.4g} in trial {best.number}: n = ")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.interaction import Interactions
-from hyperlens.explain.regions import Region, Regions
+from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.explain.run.bias import Bias
 from hyperlens.surrogates.quality import Quality
 
 QUALITY = Quality("process", 0.9, 0.9, 0.95, 4, 2, "trust", "It predicts well.")
@@ -28,7 +28,7 @@ def region(id: int, parent: int | None, rule: str, std: float, **more: Any) -> R
         "trials": id,
         "confidence": std,
         "confidence_best": std,
-        "holds_incumbent": False,
+        "holds_best": False,
         "mean": mean,
         "std": np.full(3, std),
         "low": mean - std,
@@ -51,11 +51,11 @@ def tree(parameter: str = "lr", rule: str = "opt is adam", **more: Any) -> Regio
         "curve": "variance",
         "surrogate": "gp",
         "level": 0.95,
-        "incumbent": 0.1,
+        "best_value": 0.1,
         "tree": (
-            region(0, None, "everywhere", 0.4, share=1.0, children=(1, 2), holds_incumbent=True),
+            region(0, None, "everywhere", 0.4, share=1.0, children=(1, 2), holds_best=True),
             region(1, 0, "opt is sgd", 0.5),
-            region(2, 0, rule, 0.125, holds_incumbent=True),
+            region(2, 0, rule, 0.125, holds_best=True),
         ),
         "quality": QUALITY,
         "notes": (),
@@ -66,7 +66,7 @@ def tree(parameter: str = "lr", rule: str = "opt is adam", **more: Any) -> Regio
 def wide_tree(leaves: int) -> Regions:
     """A tree of many leaves, the last and smallest of which holds the best trial."""
     parts = [
-        region(k, 0, f"p{k} <= 1", 0.1, share=1 / (k + 1), holds_incumbent=k == leaves)
+        region(k, 0, f"p{k} <= 1", 0.1, share=1 / (k + 1), holds_best=k == leaves)
         for k in range(1, leaves + 1)
     ]
     return replace(tree(), tree=(tree().tree[0], *parts))
@@ -98,7 +98,7 @@ def together(name: str = "lr") -> Interactions:
         low=np.array([0.4, 0.0, 0.1, 0.1]),
         high=np.array([0.8, 1.0, 0.2, 0.3]),
         share=np.array([0.3, 0.01, 0.001, 0.0001]),
-        interval=0.9,
+        level=0.9,
         effects=(),
         quality=QUALITY,
         notes=(),

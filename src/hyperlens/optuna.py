@@ -25,13 +25,13 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperlens.errors import SpaceError, listed
-from hyperlens.importers.optuna import parameter_of
-from hyperlens.optimize.distributions import plain
-from hyperlens.optimize.optuna_models import ModelSampler
-from hyperlens.optimize.smbo import SMBO
-from hyperlens.optimize.store import PROPOSAL, SPACE, ranges
-from hyperlens.parameter import Parameter
-from hyperlens.space import GivenSpace, Space, as_space
+from hyperlens.importers.optuna.study import parameter_of
+from hyperlens.optimize.models.optuna_sampler import ModelSampler
+from hyperlens.optimize.optimizers.smbo import SMBO
+from hyperlens.optimize.storage.distributions import plain
+from hyperlens.optimize.storage.store import PROPOSAL, SPACE, ranges
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import GivenSpace, Space, as_space
 
 __all__ = ["ModelSampler", "SMBOSampler"]
 

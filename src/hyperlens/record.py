@@ -62,7 +62,7 @@ class Record:
             )
         if backend == "plotly":
             return draw(self)
-        from hyperlens.plots.still import still
+        from hyperlens.plots.stills.still import still
 
         return still(draw(self))
 

@@ -12,13 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
-from hyperlens.cash.columns import TableError
-from hyperlens.cash.models import Task
-from hyperlens.cash.search import Builder, Search, best_trial
-from hyperlens.cash.story import leaderboard, model_search
-from hyperlens.optimize.model_sampling import Sampling
-from hyperlens.optimize.storages import Storage
-from hyperlens.space import GivenSpace
+from hyperlens.cash.data.column_kinds import TableError
+from hyperlens.cash.models.model import Task
+from hyperlens.cash.results.model_search import leaderboard, model_search
+from hyperlens.cash.search.search import Builder, Search, best_trial
+from hyperlens.optimize.models.model_sampling import Sampling
+from hyperlens.optimize.storage.storages import Storage
+from hyperlens.spaces.space import GivenSpace
 
 LARGEST_SEED = 2**31
 

@@ -14,9 +14,9 @@ from hyperlens.commands.shared import spare, stopped_by_a_signal
 from hyperlens.errors import AnalysisError
 
 if TYPE_CHECKING:
-    from hyperlens.cash.data import Table
-    from hyperlens.cash.search import Search
-    from hyperlens.history import History
+    from hyperlens.cash.data.dataset import Table
+    from hyperlens.cash.search.search import Search
+    from hyperlens.runs.history import History
 
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -108,9 +108,9 @@ def cash(
 
     Ctrl-C ends the search and trains and writes the best so far; a second one leaves at once.
     """
-    from hyperlens.cash.data import prepare, read_table
-    from hyperlens.cash.delivery import check_folder
-    from hyperlens.cash.search import Search
+    from hyperlens.cash.data.dataset import prepare, read_table
+    from hyperlens.cash.results.output_folder import check_folder
+    from hyperlens.cash.search.search import Search
     from hyperlens.reports import check
     from hyperlens.terminal.cash import say
 
@@ -176,7 +176,7 @@ def _study(target: str, table: str) -> str:
 
 def _searched(search: Search) -> tuple[History, bool]:
     """The run, and whether it was stopped."""
-    from hyperlens.cash.story import furthest
+    from hyperlens.cash.results.model_search import furthest
     from hyperlens.terminal.cash import say
     from hyperlens.terminal.runs import tuning
 
@@ -194,10 +194,10 @@ def _searched(search: Search) -> tuple[History, bool]:
 
 def _finish(search: Search, table: Table, history: History, folder: Path, html: str | None) -> None:
     from hyperlens import terminal
-    from hyperlens.cash.card import model_card
-    from hyperlens.cash.delivery import deliver, whole_pipeline
-    from hyperlens.cash.search import best_trial
-    from hyperlens.cash.story import model_search
+    from hyperlens.cash.results.model_card import model_card
+    from hyperlens.cash.results.model_search import model_search
+    from hyperlens.cash.results.output_folder import deliver, whole_pipeline
+    from hyperlens.cash.search.search import best_trial
 
     best = best_trial(history)
     record = model_search(history, search.sampling, search.budget)

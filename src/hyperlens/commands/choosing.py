@@ -16,7 +16,7 @@ import typer
 from hyperlens.errors import AnalysisError, SourceError
 
 if TYPE_CHECKING:
-    from hyperlens.history import History
+    from hyperlens.runs.history import History
 
 HYPERVOLUME = "hypervolume"
 
@@ -121,7 +121,7 @@ def _selected(
             hypervolume=hypervolume,
         )
     if everything:
-        from hyperlens.explain.fidelity import all_budgets
+        from hyperlens.explain.models.fidelity import all_budgets
 
         history = all_budgets(history)
     return history

@@ -62,7 +62,7 @@ def compare(
     from hyperlens.comparison import compare as compute
     from hyperlens.comparison import read
     from hyperlens.reports import check, write
-    from hyperlens.reports.comparison import check_diagram, comparison_page, write_diagram
+    from hyperlens.reports.comparison_page import check_diagram, comparison_page, write_diagram
 
     if html:
         spare(source, html)

@@ -15,8 +15,8 @@ from hyperlens.commands.options import (
     Curve,
     Direction,
     Format,
-    Interval,
     Leader,
+    Level,
     Seed,
     Shown,
     Source,
@@ -52,7 +52,7 @@ def effect(
     chosen: Chosen = NOTHING,
 ) -> None:
     """How the cost depends on one or two parameters, with a confidence band."""
-    from hyperlens.explain.effects import effect as compute
+    from hyperlens.explain.effects.effect import effect as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
@@ -108,7 +108,7 @@ def regions(
 ) -> None:
     """Where the effect of a parameter is sure: regions of the space, by rules."""
     from hyperlens import terminal
-    from hyperlens.explain.regions import regions as compute
+    from hyperlens.explain.effects.regions import regions as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
@@ -139,14 +139,14 @@ def interactions(
     cost: Cost = None,
     maximize: Direction = None,
     surrogate: Leader = None,
-    interval: Interval = 0.9,
+    level: Level = 0.9,
     seed: Seed = 0,
     shown: Shown = Format.table,
     chosen: Chosen = NOTHING,
 ) -> None:
     """How strongly each two parameters act together (Friedman's H)."""
     from hyperlens import terminal
-    from hyperlens.explain.interaction import interactions as compute
+    from hyperlens.explain.importance.interactions import interactions as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
@@ -155,7 +155,7 @@ def interactions(
         record = compute(
             history,
             surrogate=None if surrogate is None else surrogate.value,
-            interval=interval or None,
+            level=level or None,
             seed=seed,
             objective=objective,
         )
@@ -174,7 +174,7 @@ def bias(
     chosen: Chosen = NOTHING,
 ) -> None:
     """Where the search looked and where it did not, against an even search."""
-    from hyperlens.explain.bias import bias as compute
+    from hyperlens.explain.run.bias import bias as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     print_record(compute(history, seed=seed), shown, history.warnings(objective_of(history, cost)))

@@ -12,8 +12,8 @@ from hyperlens.commands.options import (
     Cost,
     Direction,
     Format,
-    Interval,
     Leader,
+    Level,
     Seed,
     Shown,
     Source,
@@ -23,7 +23,7 @@ from hyperlens.commands.options import (
 from hyperlens.commands.shared import objective_of, print_record, read, spare
 
 if TYPE_CHECKING:
-    from hyperlens.history import History
+    from hyperlens.runs.history import History
 
 
 @choosing
@@ -44,7 +44,7 @@ def explain(
     proposals: Annotated[
         bool, typer.Option("--proposals", help="Explain proposals even if none is recorded.")
     ] = False,
-    interval: Interval = 0.9,
+    level: Level = 0.9,
     seed: Seed = 0,
     chosen: Chosen = NOTHING,
 ) -> None:
@@ -52,7 +52,7 @@ def explain(
     from hyperlens import terminal
     from hyperlens.reports import check, check_stills, page, stills, write
     from hyperlens.reports.analysis import Unavailable, analyse
-    from hyperlens.surrogates.forest import compile_ahead
+    from hyperlens.surrogates.random_forest.forest import compile_ahead
 
     for path in filter(None, (html, json)):
         spare(source, path)
@@ -70,7 +70,7 @@ def explain(
             history,
             objective=objective_of(history, cost),
             seed=seed,
-            interval=interval or None,
+            level=level or None,
             others=others,
             proposals=proposals,
             progress=step,
@@ -116,7 +116,7 @@ def importance(
     coverage: Annotated[
         float, typer.Option(min=0.01, max=1.0, help="Share that the subspace must cover.")
     ] = 0.9,
-    interval: Interval = 0.9,
+    level: Level = 0.9,
     trees: Annotated[int, typer.Option(min=2, help="Trees of the forest.")] = 64,
     seed: Seed = 0,
     shown: Shown = Format.table,
@@ -124,9 +124,9 @@ def importance(
 ) -> None:
     """Which parameters and pairs the variance of the cost comes from (functional ANOVA)."""
     from hyperlens import terminal
-    from hyperlens.explain.fanova import importance as compute
+    from hyperlens.explain.importance.importance import importance as compute
     from hyperlens.reports import check, write
-    from hyperlens.surrogates.forest import compile_ahead
+    from hyperlens.surrogates.random_forest.forest import compile_ahead
 
     if subspace:
         spare(source, subspace)
@@ -139,7 +139,7 @@ def importance(
         record = compute(
             history,
             order,
-            interval=interval or None,
+            level=level or None,
             surrogate=None if surrogate is None else surrogate.value,
             cap=cap,
             trees=trees,

@@ -80,6 +80,6 @@ Cap = Annotated[
 Leader = Annotated[
     Surrogate | None, typer.Option(help="Who leads; by default who cross-validates better.")
 ]
-Interval = Annotated[
+Level = Annotated[
     float, typer.Option(min=0.0, max=0.999, help="Level of the intervals; 0 to skip them.")
 ]

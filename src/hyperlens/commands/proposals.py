@@ -24,7 +24,7 @@ from hyperlens.commands.options import (
 from hyperlens.commands.shared import objective_of, print_record, read
 
 if TYPE_CHECKING:
-    from hyperlens.history import History
+    from hyperlens.runs.history import History
 
 
 class Method(StrEnum):
@@ -48,7 +48,7 @@ class Baseline(StrEnum):
     """One configuration to compare with instead."""
 
     default = "default"
-    incumbent = "incumbent"
+    best = "best"
 
 
 class Acquisition(StrEnum):
@@ -76,7 +76,7 @@ One = Annotated[Baseline | None, typer.Option(help="Compare with one configurati
 Score = Annotated[Acquisition | None, typer.Option(help="What is explained; else as recorded.")]
 Learner = Annotated[Surrogate | None, typer.Option(help="Surrogate to fit; else the recorded one.")]
 Level = Annotated[float, typer.Option(min=0.01, max=0.999, help="Level of the intervals.")]
-At = Annotated[str, typer.Option(help="'incumbent', 'default' or a trial's number.")]
+At = Annotated[str, typer.Option(help="'best', 'default' or a trial's number.")]
 Model = Annotated[Surrogate, typer.Option(help="What to explain.")]
 
 
@@ -116,8 +116,8 @@ def why(
 ) -> None:
     """Why a trial was proposed: to exploit or to explore, parameter by parameter (Shapley values)."""
     from hyperlens import terminal
-    from hyperlens.explain.proposals import why as compute
-    from hyperlens.explain.sample_size import check_sample_size
+    from hyperlens.explain.proposals.sample_size import check_sample_size
+    from hyperlens.explain.proposals.why import why as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
@@ -164,7 +164,7 @@ def path(
 ) -> None:
     """How the reasons changed over the run: every proposal explained."""
     from hyperlens import terminal
-    from hyperlens.explain.path import path as compute
+    from hyperlens.explain.proposals.path import path as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
@@ -194,12 +194,8 @@ def ablation(
     space: SpaceFile = None,
     cost: Cost = None,
     maximize: Direction = None,
-    start: Annotated[
-        str, typer.Option("--from", help="'default', 'incumbent' or a trial.")
-    ] = "default",
-    target: Annotated[
-        str, typer.Option("--to", help="'incumbent', 'default' or a trial.")
-    ] = "incumbent",
+    start: Annotated[str, typer.Option("--from", help="'default', 'best' or a trial.")] = "default",
+    target: Annotated[str, typer.Option("--to", help="'best', 'default' or a trial.")] = "best",
     method: Annotated[Walk, typer.Option(help="From which end to walk.")] = Walk.forward,
     surrogate: Model = Surrogate.gp,
     cap: Cap = None,
@@ -208,7 +204,7 @@ def ablation(
     chosen: Chosen = NOTHING,
 ) -> None:
     """Which changes made the difference between two configurations."""
-    from hyperlens.explain.ablation import ablation as compute
+    from hyperlens.explain.importance.ablation import ablation as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)
@@ -232,7 +228,7 @@ def local(
     space: SpaceFile = None,
     cost: Cost = None,
     maximize: Direction = None,
-    at: At = "incumbent",
+    at: At = "best",
     surrogate: Model = Surrogate.gp,
     cap: Cap = None,
     seed: Seed = 0,
@@ -240,7 +236,7 @@ def local(
     chosen: Chosen = NOTHING,
 ) -> None:
     """Which parameters matter around one configuration."""
-    from hyperlens.explain.local import local_importance as compute
+    from hyperlens.explain.importance.local_importance import local_importance as compute
 
     history = read(source, study, space, cost, maximize, chosen)
     objective = objective_of(history, cost)

@@ -15,8 +15,8 @@ from hyperlens.commands.options import Format
 from hyperlens.errors import SourceError
 
 if TYPE_CHECKING:
-    from hyperlens.history import History
     from hyperlens.record import Record
+    from hyperlens.runs.history import History
 
 
 def read(

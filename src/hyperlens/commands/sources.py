@@ -35,7 +35,7 @@ def validate(
     shown: Shown = Format.table,
 ) -> None:
     """Say what was read of a run, what was left out and why, and what cannot be said of it."""
-    from hyperlens.sources import validate as compute
+    from hyperlens.conversion.convert import validate as compute
 
     names = [name.strip() for name in (columns or "").split(",") if name.strip()]
     record = compute(source, study, space, cost, maximize, names or None)
@@ -55,7 +55,7 @@ def convert(
 ) -> None:
     """Write a run in a neutral form that keeps every value."""
     from hyperlens import terminal
-    from hyperlens.sources import convert as write
+    from hyperlens.conversion.convert import convert as write
 
     spare(source, out)
     history = read(source, study, space, cost, maximize, chosen)

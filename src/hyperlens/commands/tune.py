@@ -99,10 +99,10 @@ def tune(
     ] = None,
 ) -> None:
     """Tune a function; killed or stopped, the same command goes on where it was."""
-    from hyperlens.optimize.loop import Setting
-    from hyperlens.optimize.run import Place, built, run
-    from hyperlens.optimize.target import load
-    from hyperlens.space import Space
+    from hyperlens.optimize.running.loop import Setting
+    from hyperlens.optimize.running.minimize import Place, built, run
+    from hyperlens.optimize.running.target import load
+    from hyperlens.spaces.space import Space
     from hyperlens.terminal import printable
     from hyperlens.terminal.runs import show_run, tuning
 

@@ -5,6 +5,6 @@ from __future__ import annotations
 from hyperlens.comparison.compare import Comparison, Pair, compare
 from hyperlens.comparison.corrections import Correction, adjusted
 from hyperlens.comparison.friedman import Friedman
-from hyperlens.comparison.table import read
+from hyperlens.comparison.score_table import read
 
 __all__ = ["Comparison", "Correction", "Friedman", "Pair", "adjusted", "compare", "read"]

@@ -1,4 +1,4 @@
-"""Methods over many data sets, compared as P1 section 4.3 asks.
+"""Methods over many data sets, compared as Sarigiannis et al. 2020 section 4.3 asks.
 
 First Friedman's test with Iman and Davenport's F: does any method differ? Then each two methods by
 Wilcoxon's signed-rank test, p-values adjusted for the number of pairs. Two methods are compared by
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperlens.comparison import sentences as say
+from hyperlens.comparison import words as say
 from hyperlens.comparison.corrections import Correction, adjusted
 from hyperlens.comparison.friedman import Friedman, friedman, rank_rows
 from hyperlens.comparison.groups import groups
-from hyperlens.comparison.table import Results, results
+from hyperlens.comparison.score_table import Results, results
 from hyperlens.comparison.wilcoxon import SignedRank, shift, signed_rank
-from hyperlens.cube import BoolArray, FloatArray
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.spaces.cube import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from hyperlens.cube import FloatArray
 from hyperlens.errors import AnalysisError, listed
+from hyperlens.spaces.cube import FloatArray
 
 Correction = Literal["finner", "holm", "bonferroni"]
 

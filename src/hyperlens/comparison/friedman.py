@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from hyperlens.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray
 
 ROUNDING = 8 * float(np.finfo(float).eps)  # numbers this close, relative to their size, are tied
 

@@ -1,11 +1,11 @@
-"""A comparison as LaTeX tables: average ranks, and adjusted p-values as in P1's tables 4 to 7."""
+"""A comparison as LaTeX tables: average ranks, and adjusted p-values as in Sarigiannis et al.'s tables 4 to 7."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from hyperlens.comparison.sentences import over_both
+from hyperlens.comparison.words import over_both
 
 if TYPE_CHECKING:
     from hyperlens.comparison.compare import Comparison

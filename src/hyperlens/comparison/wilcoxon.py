@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from hyperlens.comparison.friedman import ROUNDING, average_ranks
-from hyperlens.cube import FloatArray, IntArray
+from hyperlens.spaces.cube import FloatArray, IntArray
 
 EXACT = 200  # up to so many differences the null distribution is exact, ties or not
 ALL_PAIRS = 2000  # up to so many differences their pairwise means are all written out

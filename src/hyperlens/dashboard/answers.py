@@ -7,21 +7,20 @@ from typing import Any
 
 from hyperlens.dashboard.questions import ALL, Question
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.beside import beside
-from hyperlens.explain.bias import bias
-from hyperlens.explain.effects import effect
-from hyperlens.explain.fanova import Importance, importance
-from hyperlens.explain.fidelity import all_budgets
-from hyperlens.explain.fitting import SurrogateName, fit, leader
-from hyperlens.explain.footprint import footprint
-from hyperlens.explain.interaction import interactions
-from hyperlens.explain.overview import overview
-from hyperlens.explain.proposals import why
-from hyperlens.explain.regions import Regions, regions
-from hyperlens.explain.spending import spending
-from hyperlens.explain.timeline import timeline
-from hyperlens.explain.trials import trials
-from hyperlens.history import History
+from hyperlens.explain.effects.effect import effect
+from hyperlens.explain.effects.regions import Regions, regions
+from hyperlens.explain.importance.importance import Importance, importance
+from hyperlens.explain.importance.interactions import interactions
+from hyperlens.explain.models.fidelity import all_budgets
+from hyperlens.explain.models.fitting import SurrogateName, fit, leader
+from hyperlens.explain.proposals.why import why
+from hyperlens.explain.run.bias import bias
+from hyperlens.explain.run.compare_runs import compare_runs
+from hyperlens.explain.run.footprint import footprint
+from hyperlens.explain.run.overview import overview
+from hyperlens.explain.run.spending import spending
+from hyperlens.explain.run.timeline import timeline
+from hyperlens.explain.run.trials import trials
 from hyperlens.reports.analysis import (
     Analysis,
     Progress,
@@ -45,7 +44,8 @@ from hyperlens.reports.overview_cards import (
 )
 from hyperlens.reports.proposal_cards import path_cards, why_card
 from hyperlens.reports.search_cards import beside_card, bias_card, data_card
-from hyperlens.selection import select
+from hyperlens.runs.history import History
+from hyperlens.runs.selection import select
 
 INTERVAL = 0.9
 PAIR_GRID = 15
@@ -121,7 +121,7 @@ def _beside(
 ) -> Cards:
     known = {o.name for other in others.values() for o in other.objectives}
     wanted = question.objective if question.objective in known else None
-    found = attempt("comparison of runs", lambda: beside(others, wanted))
+    found = attempt("comparison of runs", lambda: compare_runs(others, wanted))
     return (beside_card(found),)
 
 
@@ -144,7 +144,7 @@ def _analysed(history: History, question: Question, progress: Progress) -> Analy
         history.memory[key] = analyse(
             history,
             objective=question.objective,
-            interval=INTERVAL,
+            level=INTERVAL,
             most_regions=0,
             proposals=None,
             progress=progress,
@@ -160,16 +160,14 @@ def _importance(
     chosen = _surrogate(question)
     found = attempt(
         "importance",
-        lambda: importance(
-            history, interval=INTERVAL, surrogate=chosen, objective=question.objective
-        ),
+        lambda: importance(history, level=INTERVAL, surrogate=chosen, objective=question.objective),
     )
     progress("interactions", 0.8)
     together = attempt(
         "interactions",
         lambda: interactions(
             history,
-            interval=INTERVAL,
+            level=INTERVAL,
             effects=0,
             surrogate=chosen,
             objective=question.objective,
@@ -298,7 +296,7 @@ def _parameter(history: History, question: Question) -> str:
         return question.parameter
     found: Any = attempt(
         "importance",
-        lambda: importance(history, order=1, interval=None, objective=question.objective),
+        lambda: importance(history, order=1, level=None, objective=question.objective),
     )
     if isinstance(found, Importance) and found.share[0] > 0:
         return found.parameters[0][0]

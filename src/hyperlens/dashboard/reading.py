@@ -13,7 +13,7 @@ from typing import Any
 
 from hyperlens.dashboard.sources import Run, Seen, Source, labels
 from hyperlens.errors import NoTrials
-from hyperlens.history import History
+from hyperlens.runs.history import History
 
 MOST_KEPT = 8  # runs kept in memory, each with what was computed from it
 MOST_FILES = 2000  # of a folder, looked at for a change
@@ -38,7 +38,7 @@ class Reader:
 
     def runs(self) -> list[Run]:
         """Every run of every source; a storage is listed study by study."""
-        from hyperlens.importers.studies import studies
+        from hyperlens.importers.optuna.study_names import studies
 
         found = []
         named = labels([source.where for source in self.sources])

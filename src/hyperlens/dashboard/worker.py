@@ -76,7 +76,7 @@ def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
 
     from hyperlens.dashboard.answers import answer
     from hyperlens.reports.fragments import card_html
-    from hyperlens.surrogates.forest import compile_ahead
+    from hyperlens.surrogates.random_forest.forest import compile_ahead
 
     run, question, others = content
     if not question.quick:

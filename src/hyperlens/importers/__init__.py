@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hyperlens.errors import SourceError, listed
-from hyperlens.history import History
 from hyperlens.importers.files import entries, load_json, start_of
-from hyperlens.importers.found import Found, as_history
-from hyperlens.importers.given import Asked, GivenSpace
-from hyperlens.importers.restored import unconverted
+from hyperlens.importers.optuna.extras import unconverted
+from hyperlens.importers.raw_run import Found, as_history
+from hyperlens.importers.read_options import Asked, GivenSpace
+from hyperlens.runs.history import History
 
 __all__ = ["read"]
 
@@ -60,7 +60,7 @@ def _opened(source: Any, asked: Asked) -> History:
     if isinstance(source, History):
         return source
     if isinstance(source, str) and "://" in source:
-        from hyperlens.importers import optuna
+        from hyperlens.importers.optuna import study as optuna
 
         _check_address(source)
         where = source.split("@")[-1]  # without a password
@@ -68,19 +68,19 @@ def _opened(source: Any, asked: Asked) -> History:
     if isinstance(source, (str, os.PathLike)):
         return _read_path(Path(source).expanduser(), asked)
     if _is(source, "optuna.study", "Study"):
-        from hyperlens.importers import optuna
+        from hyperlens.importers.optuna import study as optuna
 
         return optuna.from_study(source, *_for_optuna(asked))
     if _is(source, "pandas", "DataFrame"):
-        from hyperlens.importers import table
+        from hyperlens.importers.tables import table
 
         return table.from_frame(source, asked)
     if _is(source, "sklearn.model_selection._search", "BaseSearchCV"):
-        from hyperlens.importers import sklearn
+        from hyperlens.importers.tools import sklearn
 
         return as_history(sklearn.from_search(source, asked), asked)
     if isinstance(source, dict):
-        from hyperlens.importers import sklearn
+        from hyperlens.importers.tools import sklearn
 
         if sklearn.is_results(source):
             return as_history(sklearn.from_results(source, asked), asked)
@@ -113,12 +113,12 @@ def _read_file(path: Path, asked: Asked) -> History:
     start = start_of(path)
     name = path.name.lower()
     if start.startswith(b"SQLite format 3\0"):
-        from hyperlens.importers import optuna
+        from hyperlens.importers.optuna import study as optuna
 
         return _guarded(partial(optuna.from_file, path, *_for_optuna(asked)), path, "Optuna")
     opening = start.lstrip().removeprefix(b"\xef\xbb\xbf")[:1]
     if opening == b"{" and b'"op_code"' in start:
-        from hyperlens.importers import optuna
+        from hyperlens.importers.optuna import study as optuna
 
         return _guarded(partial(optuna.from_journal, path, *_for_optuna(asked)), path, "Optuna")
     if opening in (b"{", b"["):
@@ -126,7 +126,7 @@ def _read_file(path: Path, asked: Asked) -> History:
         if found is not None:
             return as_history(found, asked)
     if name.endswith((*_TABLES, ".json")) or start.startswith(b"PAR1") or opening == b"{":
-        from hyperlens.importers import table
+        from hyperlens.importers.tables import table
 
         return table.from_file(path, start, asked)
     if not start:
@@ -141,7 +141,7 @@ def _read_file(path: Path, asked: Asked) -> History:
 
 def _read_json(path: Path, start: bytes, asked: Asked) -> Found | None:
     """A run in one JSON file: FLAML's log, an Ax experiment, a saved cv_results_, SMAC's history."""
-    from hyperlens.importers import ax, flaml, sklearn, smac
+    from hyperlens.importers.tools import ax, flaml, sklearn, smac
 
     if flaml.recognised(start):
         return _guarded(partial(flaml.read, path, asked), path, "FLAML")
@@ -161,7 +161,9 @@ def _read_json(path: Path, start: bytes, asked: Asked) -> Found | None:
 
 
 def _read_folder(folder: Path, asked: Asked) -> History:
-    from hyperlens.importers import hpbandster, keras_tuner, neutral, ray, smac, table
+    from hyperlens.importers.tables import neutral_folder as neutral
+    from hyperlens.importers.tables import table
+    from hyperlens.importers.tools import hpbandster, keras_tuner, ray, smac
 
     tools: tuple[tuple[str, Any], ...] = (
         ("SMAC", smac),

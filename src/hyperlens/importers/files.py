@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import SourceError
-from hyperlens.importers.stored import one_line
+from hyperlens.importers.optuna.stored_study import one_line
 
 MOST_BYTES = 256 * 2**20  # of a JSON document, which takes several times its size in memory
 MOST_LINE = 64 * 2**20  # of one line of a JSON lines file

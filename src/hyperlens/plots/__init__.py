@@ -6,45 +6,45 @@ from functools import singledispatch
 
 from plotly.graph_objects import Figure
 
-from hyperlens.cash.story import ModelSearch
+from hyperlens.cash.results.model_search import ModelSearch
 from hyperlens.comparison import Comparison
-from hyperlens.explain.ablation import Ablation
-from hyperlens.explain.beside import Beside
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.footprint import Footprint
-from hyperlens.explain.interaction import Interactions
-from hyperlens.explain.local import LocalImportance
-from hyperlens.explain.overview import Overview
-from hyperlens.explain.path import Path
-from hyperlens.explain.proposals import Why
-from hyperlens.explain.regions import Regions
-from hyperlens.explain.reliability import Reliability
-from hyperlens.explain.spending import Spending
-from hyperlens.explain.timeline import Timeline
-from hyperlens.explain.trials import Trials
-from hyperlens.explain.validation import Validation
-from hyperlens.optimize.failure import FailureProbability
-from hyperlens.plots.ablation import draw_ablation, draw_local
-from hyperlens.plots.beside import draw_beside
-from hyperlens.plots.bias import draw_bias
-from hyperlens.plots.cash import draw_models
-from hyperlens.plots.compare import draw_comparison
-from hyperlens.plots.effect import draw_effect
-from hyperlens.plots.failure import draw_failure
-from hyperlens.plots.footprint import draw_footprint
-from hyperlens.plots.importance import draw_importance
-from hyperlens.plots.interaction import draw_interactions
-from hyperlens.plots.overview import draw_overview
-from hyperlens.plots.parallel import draw_parallel
-from hyperlens.plots.path import draw_path
-from hyperlens.plots.proposal import draw_why
-from hyperlens.plots.regions import draw_regions
-from hyperlens.plots.reliability import draw_reliability
-from hyperlens.plots.spending import draw_spending
-from hyperlens.plots.timeline import draw_timeline
-from hyperlens.plots.validation import draw_validation
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.regions import Regions
+from hyperlens.explain.effects.reliability import Reliability
+from hyperlens.explain.importance.ablation import Ablation
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.explain.importance.local_importance import LocalImportance
+from hyperlens.explain.proposals.path import ProposalPath
+from hyperlens.explain.proposals.why import Why
+from hyperlens.explain.run.bias import Bias
+from hyperlens.explain.run.compare_runs import RunComparison
+from hyperlens.explain.run.footprint import Footprint
+from hyperlens.explain.run.overview import Overview
+from hyperlens.explain.run.spending import Spending
+from hyperlens.explain.run.timeline import Timeline
+from hyperlens.explain.run.trials import Trials
+from hyperlens.explain.run.validation import Validation
+from hyperlens.optimize.models.failure_probability import FailureProbability
+from hyperlens.plots.effects.effect import draw_effect
+from hyperlens.plots.effects.regions import draw_regions
+from hyperlens.plots.effects.reliability import draw_reliability
+from hyperlens.plots.importance.ablation import draw_ablation, draw_local
+from hyperlens.plots.importance.importance import draw_importance
+from hyperlens.plots.importance.interactions import draw_interactions
+from hyperlens.plots.methods.compare import draw_comparison
+from hyperlens.plots.methods.failure_probability import draw_failure
+from hyperlens.plots.methods.model_search import draw_models
+from hyperlens.plots.proposals.path import draw_path
+from hyperlens.plots.proposals.why import draw_why
+from hyperlens.plots.run.bias import draw_bias
+from hyperlens.plots.run.compare_runs import draw_run_comparison
+from hyperlens.plots.run.footprint import draw_footprint
+from hyperlens.plots.run.overview import draw_overview
+from hyperlens.plots.run.spending import draw_spending
+from hyperlens.plots.run.timeline import draw_timeline
+from hyperlens.plots.run.trials import draw_parallel
+from hyperlens.plots.run.validation import draw_validation
 
 
 @singledispatch
@@ -70,9 +70,9 @@ draw.register(Timeline, draw_timeline)
 draw.register(Trials, draw_parallel)
 draw.register(Footprint, draw_footprint)
 draw.register(Spending, draw_spending)
-draw.register(Beside, draw_beside)
+draw.register(RunComparison, draw_run_comparison)
 draw.register(Why, draw_why)
-draw.register(Path, draw_path)
+draw.register(ProposalPath, draw_path)
 draw.register(Ablation, draw_ablation)
 draw.register(LocalImportance, draw_local)
 

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hyperlens.errors import AnalysisError, SourceError
-from hyperlens.history import History
 from hyperlens.reports.analysis import Analysis, analyse
+from hyperlens.runs.history import History
 
 
 def report(
@@ -44,7 +44,7 @@ def stills(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:
     """Every figure of the report as a PNG in a folder, which is made if need be; needs no browser."""
     from plotly.graph_objects import Figure
 
-    from hyperlens.plots.still import still
+    from hyperlens.plots.stills.still import still
     from hyperlens.reports.cards import cards
 
     folder = Path(folder)
@@ -64,7 +64,7 @@ def stills(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:
 def check_stills() -> None:
     """Refuse still pictures that cannot be made, before anything long is computed for them."""
     if find_spec("matplotlib") is None:
-        from hyperlens.plots.still import MISSING
+        from hyperlens.plots.stills.still import MISSING
 
         raise AnalysisError(MISSING)
 

@@ -7,11 +7,11 @@ from collections import Counter
 
 import numpy as np
 
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.overview import Overview
-from hyperlens.explain.spending import Spending
-from hyperlens.explain.trials import Trials
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.run.overview import Overview
+from hyperlens.explain.run.spending import Spending
+from hyperlens.explain.run.trials import Trials
 from hyperlens.reports.analysis import Analysis, totals
 from hyperlens.reports.sentences import NEARLY, counted, number, percent
 
@@ -156,11 +156,11 @@ def _widen(effects: list[Effect]) -> list[str]:
     """Important parameters whose best expected and best measured values lie at the same end."""
     found = []
     for e in effects:
-        if not e.numeric[0] or e.incumbent is None:
+        if not e.numeric[0] or e.best_values is None:
             continue
         values = list(e.values[0])
         best = int(np.nanargmax(e.mean) if e.maximize else np.nanargmin(e.mean))
-        place = _position(values, e.incumbent[0], e.log[0])
+        place = _position(values, e.best_values[0], e.log[0])
         if best == len(values) - 1 and place > 1 - NEARLY:
             found.append(
                 f"Widen the range of {e.parameters[0]} above {number(values[-1], 3)}: both the best "
@@ -193,7 +193,7 @@ def _try(effects: list[Effect]) -> list[str]:
     """Important parameters that are expected to be best where no trial was; not one that the best
     trial leaves inactive, whose best is the best of a worse part of the space."""
     for e in effects:
-        if e.incumbent is None:
+        if e.best_values is None:
             continue
         best = int(np.nanargmax(e.mean) if e.maximize else np.nanargmin(e.mean))
         if e.support[best] == 0:

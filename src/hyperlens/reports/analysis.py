@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.ablation import Ablation, ablation
-from hyperlens.explain.beside import Beside, beside
-from hyperlens.explain.bias import Bias, bias
-from hyperlens.explain.effects import Effect, effect
-from hyperlens.explain.fanova import Importance, importance
-from hyperlens.explain.fitting import Fitted, SurrogateName, fit, leader
-from hyperlens.explain.footprint import Footprint, footprint
-from hyperlens.explain.interaction import Interactions, interactions
-from hyperlens.explain.local import LocalImportance, local_importance
-from hyperlens.explain.overview import Overview, overview
-from hyperlens.explain.path import Path, path
-from hyperlens.explain.recorded import proposed
-from hyperlens.explain.regions import Regions, regions
-from hyperlens.explain.spending import Spending, spending
-from hyperlens.explain.timeline import Timeline, timeline
-from hyperlens.explain.trials import Trials, trials
-from hyperlens.history import History
+from hyperlens.explain.effects.effect import Effect, effect
+from hyperlens.explain.effects.regions import Regions, regions
+from hyperlens.explain.importance.ablation import Ablation, ablation
+from hyperlens.explain.importance.importance import Importance, importance
+from hyperlens.explain.importance.interactions import Interactions, interactions
+from hyperlens.explain.importance.local_importance import LocalImportance, local_importance
+from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, leader
+from hyperlens.explain.proposals.path import ProposalPath, path
+from hyperlens.explain.proposals.proposers import proposed
+from hyperlens.explain.run.bias import Bias, bias
+from hyperlens.explain.run.compare_runs import RunComparison, compare_runs
+from hyperlens.explain.run.footprint import Footprint, footprint
+from hyperlens.explain.run.overview import Overview, overview
+from hyperlens.explain.run.spending import Spending, spending
+from hyperlens.explain.run.timeline import Timeline, timeline
+from hyperlens.explain.run.trials import Trials, trials
 from hyperlens.record import Record, as_json, plain
+from hyperlens.runs.history import History
 from hyperlens.surrogates.quality import Quality
 
 if TYPE_CHECKING:
@@ -80,8 +80,10 @@ class Analysis:
     ablation: Ablation | Unavailable
     local: LocalImportance | Unavailable
     bias: Bias | Unavailable
-    proposals: Path | Unavailable | None  # None where no proposal was recorded and none asked for
-    beside: Beside | Unavailable | None
+    proposals: (
+        ProposalPath | Unavailable | None
+    )  # None where no proposal was recorded and none asked for
+    beside: RunComparison | Unavailable | None
     warnings: tuple[str, ...]
     version: str
     seed: int
@@ -118,7 +120,7 @@ def analyse(
     *,
     objective: str | None = None,
     seed: int = 0,
-    interval: float | None = 0.9,
+    level: float | None = 0.9,
     others: Mapping[str, History] | None = None,
     most_regions: int = MOST_REGIONS,
     proposals: bool | None = False,
@@ -143,7 +145,7 @@ def analyse(
     progress("importance and its intervals", 0.15)
     shares = attempt(
         "importance",
-        lambda: importance(history, interval=interval, seed=seed, objective=objective),
+        lambda: importance(history, level=level, seed=seed, objective=objective),
     )
     progress("fitting the Gaussian process", 0.4)
     fits["gp"] = attempt(
@@ -171,7 +173,7 @@ def analyse(
         lambda: interactions(
             history,
             surrogate=led,
-            interval=interval,
+            level=level,
             effects=0,  # pairs have cards of their own
             seed=seed,
             objective=objective,
@@ -243,7 +245,7 @@ def totals(record: Importance) -> dict[str, float]:
 
 def explained(
     history: History, objective: str | None, seed: int, asked: bool = False
-) -> Path | Unavailable | None:
+) -> ProposalPath | Unavailable | None:
     """The path of the recorded proposals, or of all where it is asked for; of many, some."""
     numbers = [t.number for t in history.trials if proposed(t)]
     if not numbers and not asked:
@@ -254,7 +256,7 @@ def explained(
     if len(numbers) > most:
         steps = np.linspace(0, len(numbers) - 1, most).round().astype(int)
         numbers = [numbers[k] for k in steps]
-    found: Path | Unavailable = attempt(
+    found: ProposalPath | Unavailable = attempt(
         "why trials were proposed",
         lambda: path(history, trials=numbers, seed=seed, objective=objective),
     )
@@ -263,11 +265,13 @@ def explained(
 
 def _beside(
     history: History, others: Mapping[str, History], objective: str | None
-) -> Beside | Unavailable | None:
+) -> RunComparison | Unavailable | None:
     if not others:
         return None
     runs = {history.source or "this run": history, **others}
-    found: Beside | Unavailable = attempt("comparison of runs", lambda: beside(runs, objective))
+    found: RunComparison | Unavailable = attempt(
+        "comparison of runs", lambda: compare_runs(runs, objective)
+    )
     return found
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hyperlens.explain.ablation import Ablation
-from hyperlens.explain.local import LocalImportance
-from hyperlens.explain.motives import shown
+from hyperlens.explain.importance.ablation import Ablation
+from hyperlens.explain.importance.local_importance import LocalImportance
+from hyperlens.explain.proposals.reasons import shown
 from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable

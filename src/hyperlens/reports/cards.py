@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.overview import Overview
-from hyperlens.plots.style import short
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.run.overview import Overview
+from hyperlens.plots.parts.style import short
 from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
 from hyperlens.reports.advice import what_next

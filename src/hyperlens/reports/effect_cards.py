@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.regions import Region, Regions
-from hyperlens.plots.growth import draw_growth, highlighted, leaf_after, looks_of, splits
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.plots.effects.region_growth import (
+    draw_growth,
+    highlighted,
+    leaf_after,
+    looks_of,
+    splits,
+)
 from hyperlens.record import as_csv
 from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
@@ -77,7 +83,7 @@ def regions_card(record: Regions | Unavailable, id: str) -> Card:
             share(r.share),
             str(r.trials),
             f"±{say.number(r.confidence, 2)}",
-            "here" if r.holds_incumbent else "",
+            "here" if r.holds_best else "",
         )
         for r in shown[:MOST_ROWS]
     )
@@ -131,7 +137,7 @@ def _tree(record: Regions) -> Tree:
                 text=r.rule,
                 detail=_detail(r),
                 colour=looks[r.id][0],
-                best=r.holds_incumbent,
+                best=r.holds_best,
                 leaf_after=tuple(when[r.id]),
             )
             for r in record.tree

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.interaction import Interactions
-from hyperlens.plots.heatmap import draw_heatmap
-from hyperlens.plots.marginals import MOST, draw_marginals
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.plots.importance.marginals import MOST, draw_marginals
+from hyperlens.plots.importance.share_map import draw_heatmap
 from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
@@ -21,8 +21,8 @@ def importance_card(record: Importance | Unavailable) -> Card:
         return unavailable(record, "importance", IMPORTANCE)
     columns = ["effect", "share", f"spread over {record.spread_of}"]
     said = ["", meanings.SHARE, meanings.SPREAD.format(of=record.spread_of)]
-    if record.interval is not None:
-        columns += [f"{say.percent(record.interval)} interval", "rank"]
+    if record.level is not None:
+        columns += [f"{say.percent(record.level)} interval", "rank"]
         said += [meanings.INTERVAL, meanings.RANK]
     if record.witness_name is not None:
         columns.append(record.witness_name)
@@ -30,7 +30,7 @@ def importance_card(record: Importance | Unavailable) -> Card:
     rows = []
     for k, parameters in enumerate(record.parameters[:MOST_ROWS]):
         row = [say.effect_name(parameters), share(record.share[k]), f"± {share(record.std[k])}"]
-        if record.interval is not None:
+        if record.level is not None:
             row.append(f"{share(record.low[k])} to {share(record.high[k])}")
             row.append(say.rank(record.rank_low[k], record.rank_high[k]))
         if record.witness_name is not None:
@@ -121,13 +121,13 @@ def interactions_card(record: Interactions | Unavailable) -> Card:
     if isinstance(record, Unavailable):
         return unavailable(record, "interactions", IMPORTANCE, title)
     columns, said = ["pair", "H", "share of the variance"], ["", meanings.H, meanings.PAIR_SHARE]
-    if record.interval is not None:
-        columns.insert(2, f"{say.percent(record.interval)} interval of H")
+    if record.level is not None:
+        columns.insert(2, f"{say.percent(record.level)} interval of H")
         said.insert(2, meanings.INTERVAL)
     rows = []
     for k, pair in enumerate(record.pairs[:MOST_ROWS]):
         row = [say.effect_name(pair), two(record.h[k]), share(record.share[k])]
-        if record.interval is not None:
+        if record.level is not None:
             row.insert(2, f"{two(record.low[k])} to {two(record.high[k])}")
         rows.append(tuple(row))
     numeric = (False, *[True] * (len(columns) - 1))

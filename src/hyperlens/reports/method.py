@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.fitting import NAMES
-from hyperlens.explain.interaction import Interactions
-from hyperlens.explain.regions import Regions
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.regions import Regions
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.explain.models.fitting import NAMES
+from hyperlens.explain.run.bias import Bias
 from hyperlens.reports.analysis import Analysis
 from hyperlens.reports.sentences import NEARLY, counted, percent
 

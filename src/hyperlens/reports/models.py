@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hyperlens.cash.sentences import sentences
-from hyperlens.cash.story import ModelSearch, so_far
-from hyperlens.cash.within import within
+from hyperlens.cash.results.model_search import ModelSearch, so_far
+from hyperlens.cash.results.one_model import within
+from hyperlens.cash.results.words import sentences
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.fanova import Importance, importance
-from hyperlens.explain.fidelity import all_budgets
-from hyperlens.history import History
+from hyperlens.explain.importance.importance import Importance, importance
+from hyperlens.explain.models.fidelity import all_budgets
 from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import analyse, attempt
 from hyperlens.reports.card import Card, Table
@@ -18,6 +17,7 @@ from hyperlens.reports.cards import cards
 from hyperlens.reports.figures import figure_of, share
 from hyperlens.reports.html import render
 from hyperlens.reports.importance_cards import importance_card
+from hyperlens.runs.history import History
 from hyperlens.surrogates.quality import FEWEST
 
 MODELS = "Models"

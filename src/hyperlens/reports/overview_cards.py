@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hyperlens.explain.footprint import Footprint
-from hyperlens.explain.overview import Overview
-from hyperlens.explain.spending import Spending
-from hyperlens.explain.timeline import Timeline
-from hyperlens.explain.trials import Trials
-from hyperlens.plots.lines import MOST_ROWS as MOST_LINES_ROWS
-from hyperlens.plots.parallel import SHOWN
-from hyperlens.plots.style import labels
+from hyperlens.explain.run.footprint import Footprint
+from hyperlens.explain.run.overview import Overview
+from hyperlens.explain.run.spending import Spending
+from hyperlens.explain.run.timeline import Timeline
+from hyperlens.explain.run.trials import Trials
+from hyperlens.plots.parts.lines import MOST_ROWS as MOST_LINES_ROWS
+from hyperlens.plots.parts.style import labels
+from hyperlens.plots.run.trials import SHOWN
 from hyperlens.reports import meanings
 from hyperlens.reports import run_sentences as run
 from hyperlens.reports import sentences as say

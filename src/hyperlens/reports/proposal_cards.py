@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from hyperlens.explain.motives import motive, shown
-from hyperlens.explain.path import Path
-from hyperlens.explain.proposals import Why
-from hyperlens.explain.trials import Trials
-from hyperlens.plots.path import (
+from hyperlens.explain.proposals.path import ProposalPath
+from hyperlens.explain.proposals.reasons import motive, shown
+from hyperlens.explain.proposals.why import Why
+from hyperlens.explain.run.trials import Trials
+from hyperlens.plots.proposals.path import (
     draw_configurations,
     draw_parallel,
     draw_payouts,
     draw_predictions,
 )
-from hyperlens.plots.reasons import draw_reasons
+from hyperlens.plots.proposals.reasons import draw_reasons
 from hyperlens.reports import meanings
 from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
@@ -41,7 +41,7 @@ DRAWN = {"random", "hyperband", "halving", "asha", "RandomSampler", "GridSampler
 PER_PARAMETER = 4  # trials that are left out as the initial design where nothing is recorded
 
 
-def path_cards(record: Path | Unavailable) -> tuple[Card, ...]:
+def path_cards(record: ProposalPath | Unavailable) -> tuple[Card, ...]:
     """The reasons of every proposal, and three views of how they changed."""
     if isinstance(record, Unavailable):
         return (unavailable(record, "reasons", PROPOSALS, "Why trials were proposed"),)
@@ -211,7 +211,7 @@ def _meaning(record: Why, part: str) -> str:
     return {"bound": meanings.BOUND, "score": record.basis}.get(part, meanings.CONTRIBUTION)
 
 
-def _how(record: Path) -> tuple[str, ...]:
+def _how(record: ProposalPath) -> tuple[str, ...]:
     """How the reasons were found, what tau is, and what the search itself went by."""
     sign = "plus" if record.maximize else "minus"
     bound = (
@@ -223,7 +223,7 @@ def _how(record: Path) -> tuple[str, ...]:
     return (HOW, bound, *improving, *turns)
 
 
-def _motives(record: Path) -> str:
+def _motives(record: ProposalPath) -> str:
     """What the proposals were for, counted."""
     counts: dict[str, int] = {}
     for mean, uncertainty in zip(record.payout["mean"], record.payout["uncertainty"], strict=True):
@@ -257,7 +257,7 @@ def _said(record: Why) -> tuple[str, ...]:
     )
 
 
-def _strongest(record: Path) -> str:
+def _strongest(record: ProposalPath) -> str:
     weight = abs(record.bound).mean(axis=0)
     first = int(weight.argmax())
     return (
@@ -268,7 +268,7 @@ def _strongest(record: Path) -> str:
     )
 
 
-def _kept_promises(record: Path) -> str:
+def _kept_promises(record: ProposalPath) -> str:
     """How often the result lay within two standard deviations of what was predicted."""
     known = [k for k in range(len(record.trial)) if math.isfinite(record.measured[k])]
     if not known:

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from hyperlens.explain.beside import Beside
-from hyperlens.explain.footprint import Footprint
-from hyperlens.explain.spending import Spending
-from hyperlens.explain.timeline import Timeline
-from hyperlens.explain.trials import Trials
+from hyperlens.explain.run.compare_runs import RunComparison
+from hyperlens.explain.run.footprint import Footprint
+from hyperlens.explain.run.spending import Spending
+from hyperlens.explain.run.timeline import Timeline
+from hyperlens.explain.run.trials import Trials
 from hyperlens.reports.sentences import counted, number, percent
 
 
@@ -125,7 +125,7 @@ def who_got_what(record: Spending) -> str:
     return " ".join(sentences)
 
 
-def which_run_led(record: Beside) -> str:
+def which_run_led(record: RunComparison) -> str:
     """The best after the same number of trials, and in the end."""
     first, second = record.order[:2]
     way = "highest" if record.maximize else "lowest"

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.explain.beside import Beside
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.trials import Trials
-from hyperlens.plots.beside import ALONG
+from hyperlens.explain.run.bias import Bias
+from hyperlens.explain.run.compare_runs import RunComparison
+from hyperlens.explain.run.trials import Trials
+from hyperlens.plots.run.compare_runs import ALONG
 from hyperlens.reports import meanings
 from hyperlens.reports import run_sentences as run
 from hyperlens.reports import sentences as say
@@ -50,7 +50,7 @@ def bias_card(record: Bias | Unavailable) -> Card:
     )
 
 
-def beside_card(record: Beside | Unavailable) -> Card:
+def beside_card(record: RunComparison | Unavailable) -> Card:
     title = "Runs beside each other"
     if isinstance(record, Unavailable):
         return unavailable(record, "beside", COMPARISON, title)

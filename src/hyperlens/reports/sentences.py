@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.fitting import NAMES
-from hyperlens.explain.interaction import Interactions
-from hyperlens.explain.overview import Overview
-from hyperlens.explain.regions import Region, Regions
-from hyperlens.plots.gaps import Gap, gaps, untried
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.explain.models.fitting import NAMES
+from hyperlens.explain.run.bias import Bias
+from hyperlens.explain.run.overview import Overview
+from hyperlens.plots.effects.gaps import Gap, gaps, untried
 
 NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
 MOST_GAPS = 3  # stretches without a trial that a sentence names
@@ -103,9 +103,9 @@ def what_mattered(record: Importance) -> str:
         return f"No parameter changes what the surrogate expects of {record.objective}."
     first = effect_name(record.parameters[0])
     text = f"{first} mattered most: {percent(float(record.share[0]))} of the variance"
-    if record.interval is not None and not math.isnan(record.low[0]):
+    if record.level is not None and not math.isnan(record.low[0]):
         low, high = percent(float(record.low[0])), percent(float(record.high[0]))
-        text += f" ({percent(record.interval)} interval {low} to {high})"
+        text += f" ({percent(record.level)} interval {low} to {high})"
     after = [
         f"{effect_name(p)} ({percent(float(s))})"
         for p, s in zip(record.parameters[1:3], record.share[1:3], strict=True)
@@ -121,9 +121,9 @@ def what_a_share_is(record: Importance) -> str:
         "that is due to one parameter alone, or, for a pair a × b, to what the two do together "
         "beyond their separate effects."
     ]
-    if record.interval is not None:
+    if record.level is not None:
         sentences.append(
-            f"The whiskers hold the share at a level of {percent(record.interval)}, as it would "
+            f"The whiskers hold the share at a level of {percent(record.level)}, as it would "
             "vary if the run were repeated."
         )
     if not math.isnan(record.rest):
@@ -208,7 +208,7 @@ def _between(gap: Gap) -> str:
 
 
 def where_it_is_sure(record: Regions) -> str:
-    """How much surer the effect is in the incumbent's region than over the whole space."""
+    """How much surer the effect is in the best trial's region than over the whole space."""
     name, root = record.parameter, record.tree[0]
     if len(record.tree) == 1:
         return (
@@ -240,7 +240,7 @@ def what_a_region_is(record: Regions) -> str:
         f"standard deviation, averaged over {record.parameter}."
     )
     least = max(record.leaves, key=lambda r: r.confidence)
-    if len(record.tree) > 1 and not least.holds_incumbent:
+    if len(record.tree) > 1 and not least.holds_best:
         text += (
             f" It is least sure where {least.rule} ({_known(least)}, "
             f"{counted(least.trials, 'trial')}): do not conclude much from the curve there."
@@ -316,12 +316,12 @@ def _pair(record: Effect, best: int, change: float) -> tuple[str, str]:
     i, j = divmod(best, len(record.values[1]))
     at = (record.values[0][i], record.values[1][j])
     words = [_near(p, v) for p, v in zip(record.parameters, at, strict=True)]
-    star = "" if record.incumbent is None else ", the star is the best of them"
+    star = "" if record.best_values is None else ", the star is the best of them"
     support = (
         f"Brighter is better. The dots are the evaluated trials{star}; far from the dots the map is "
         "extrapolated."
     )
-    if np.isnan(record.mean).any() or record.incumbent is None:
+    if np.isnan(record.mean).any() or record.best_values is None:
         support += " Only places where both are active are compared; elsewhere may be better."
     return _best(record, best, " and ".join(words)), support
 

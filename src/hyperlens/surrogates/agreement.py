@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hyperlens.cube import BoolArray, Box, FloatArray, IntArray, measure
-from hyperlens.surrogates.boxes import Boxes, compiled
+from hyperlens.spaces.cube import BoolArray, Box, FloatArray, IntArray, measure
+from hyperlens.surrogates.random_forest.boxes import Boxes, compiled
 
 
 class Parts(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, Self
 
-from hyperlens.cube import FloatArray, IntArray
+from hyperlens.spaces.cube import FloatArray, IntArray
 
 
 class Surrogate(Protocol):

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from hyperlens.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import Surrogate
 
 FEWEST = 10  # trials below which no number of a cross-validation means anything

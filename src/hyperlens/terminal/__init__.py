@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.regions import Regions
+from hyperlens.explain.effects.regions import Regions
+from hyperlens.explain.run.bias import Bias
 from hyperlens.record import Record
 from hyperlens.reports.analysis import Analysis, Unavailable
 from hyperlens.reports.sentences import where_it_is_sure

@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hyperlens.cash.sentences import sentences
-from hyperlens.cash.story import ModelSearch
+from hyperlens.cash.results.model_search import ModelSearch
+from hyperlens.cash.results.words import sentences
 from hyperlens.terminal.tables import MOST_LISTED, layout
 from hyperlens.terminal.text import number, percent, printable, value
 

@@ -10,12 +10,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hyperlens.explain.ablation import Ablation
-from hyperlens.explain.local import LocalImportance
-from hyperlens.explain.motives import tidy
-from hyperlens.explain.path import Path
-from hyperlens.explain.proposals import Why
-from hyperlens.explain.sample_size import CHECKED, SampleSize
+from hyperlens.explain.importance.ablation import Ablation
+from hyperlens.explain.importance.local_importance import LocalImportance
+from hyperlens.explain.proposals.path import ProposalPath
+from hyperlens.explain.proposals.reasons import tidy
+from hyperlens.explain.proposals.sample_size import CHECKED, SampleSize
+from hyperlens.explain.proposals.why import Why
 from hyperlens.terminal.tables import MOST_LISTED, layout
 from hyperlens.terminal.text import number, percent, printable, value
 
@@ -58,7 +58,7 @@ def _(record: Why) -> Iterator[RenderableType]:
 
 
 @layout.register
-def _(record: Path) -> Iterator[RenderableType]:
+def _(record: ProposalPath) -> Iterator[RenderableType]:
     many, sign = len(record.trial), "+" if record.maximize else "-"
     yield Text(
         f"{many} {record.called}{'' if many == 1 else 's'} for {printable(record.objective)}; "

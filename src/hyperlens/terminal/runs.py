@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from hyperlens.history import History, State
-from hyperlens.optimize.loop import Status
+from hyperlens.optimize.running.loop import Status
+from hyperlens.runs.history import History, State
 from hyperlens.terminal.text import number, printable, value
 
 MOST_REASONS = 3
@@ -60,7 +60,7 @@ def show_run(history: History) -> None:
         more = "; ..." if len(reasons) > MOST_REASONS else ""
         counts += f", {len(failed)} failed ({shown}{more})"
     console.print(Text(printable(counts)), soft_wrap=True)
-    best = history.incumbent()
+    best = history.best()
     console.print(
         Text(
             f"Best {printable(objective.name)} {number(best.costs[0])} in trial {best.number}: "

@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hyperlens.optimize.failure import FailureProbability
-from hyperlens.optimize.schedule import Schedule
+from hyperlens.optimize.models.failure_probability import FailureProbability
+from hyperlens.optimize.optimizers.schedule import Schedule
 from hyperlens.terminal.tables import MOST_LISTED, layout
 from hyperlens.terminal.text import printable
 

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hyperlens.explain.validation import Described, Validation
+from hyperlens.explain.run.validation import Described, Validation
 from hyperlens.terminal.tables import MOST_LISTED, layout
 from hyperlens.terminal.text import number, printable, value
 

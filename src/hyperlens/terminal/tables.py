@@ -12,12 +12,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hyperlens.explain.bias import Bias
-from hyperlens.explain.effects import Effect
-from hyperlens.explain.fanova import Importance
-from hyperlens.explain.interaction import Interactions
-from hyperlens.explain.regions import Regions
-from hyperlens.explain.reliability import Reliability
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.regions import Regions
+from hyperlens.explain.effects.reliability import Reliability
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.explain.run.bias import Bias
 from hyperlens.record import Record
 from hyperlens.reports.sentences import rank, where_it_is_sure, where_it_looked
 from hyperlens.terminal.text import digits, number, percent, printable, value
@@ -85,15 +85,15 @@ def importance_table(record: Importance, most: int) -> Table:
     table.add_column("importance", overflow="fold", min_width=20)
     table.add_column("share", justify="right")
     table.add_column("spread", justify="right")
-    if record.interval is not None:
-        table.add_column(f"{record.interval:.0%} interval", justify="right", no_wrap=True)
+    if record.level is not None:
+        table.add_column(f"{record.level:.0%} interval", justify="right", no_wrap=True)
         table.add_column("rank", justify="right")
     if record.witness_name is not None:
         table.add_column(record.witness_name, justify="right")
     for k, effect in enumerate(record.parameters[:most]):
         row: list[Any] = [Text(printable(" × ".join(effect)))]
         row += [percent(record.share[k]), percent(record.std[k])]
-        if record.interval is not None:
+        if record.level is not None:
             row.append(f"{percent(record.low[k])} to {percent(record.high[k])}")
             row.append(rank(record.rank_low[k], record.rank_high[k]))
         if record.witness_name is not None:
@@ -138,7 +138,7 @@ def _regions(record: Regions) -> Table:
             percent(region.share),
             str(region.trials),
             number(region.confidence),
-            "here" if region.holds_incumbent else "",
+            "here" if region.holds_best else "",
         )
     if len(leaves) > MOST_LISTED:
         table.add_row(f"and {len(leaves) - MOST_LISTED} more")
@@ -149,12 +149,12 @@ def _interactions(record: Interactions) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("interaction", overflow="fold")
     table.add_column("H", justify="right")
-    if record.interval is not None:
-        table.add_column(f"{record.interval:.0%} interval", justify="right")
+    if record.level is not None:
+        table.add_column(f"{record.level:.0%} interval", justify="right")
     table.add_column("share of variance", justify="right")
     for k, pair in enumerate(record.pairs[:MOST_LISTED]):
         row: list[Any] = [Text(printable(" × ".join(pair))), digits(record.h[k])]
-        if record.interval is not None:
+        if record.level is not None:
             row.append(f"{digits(record.low[k])} to {digits(record.high[k])}")
         table.add_row(*row, percent(record.share[k]))
     if len(record.pairs) > MOST_LISTED:

@@ -1,0 +1,216 @@
+"""What each column of a table is, as a step of a pipeline: new tables are read as the first one.
+
+number     a number; cells that are none count as missing
+category   a text
+date       days since 1970, month and day of the week
+left out   says nothing (constant, empty), or names the row instead of describing it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hyperlens.cash.models.preprocessing import text
+from hyperlens.errors import SourceError, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Role = Literal["number", "category", "date", "left out"]
+
+MOST_PART = 0.95  # of the cells that are there decide what a column is
+FORMATS = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
+ID = re.compile(r"(?i)(^|[ _.-])(id|index|key|uuid|guid|nr|unnamed: \d+)$|[a-z](Id|ID)$")
+FEW_ROWS = 10  # in which any column may tell rows apart
+OWN_TEXT = 0.5  # a category with more values than this part of the rows names them
+MANY_TEXTS = 50
+COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")  # a number with a decimal comma
+SIGNS = re.compile(r"[\s$€£¥%'’]|CHF|EUR|USD|GBP")  # what people write around and within numbers
+BARE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,](\d+|-))?")  # what is left then
+MOST_LOOKED_AT = 10_000  # cells, to see whether they look like numbers
+DECIMAL_COMMA = "is read with decimal commas"
+
+
+class TableError(SourceError, ValueError):
+    """A table that cannot be learnt from; scikit-learn expects a ValueError."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: what it is, and why, where that is not plain to see."""
+
+    name: str
+    role: Role
+    why: str = ""
+    format: str | None = None  # of dates that are texts
+    hint: str = ""  # how to make more of it
+
+
+class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A frame as numbers and texts, without what names its rows; `keep` and `drop` overrule. With
+    the `decimal` "," a text such as 0,13 is a number too."""
+
+    def __init__(
+        self, keep: Sequence[str] = (), drop: Sequence[str] = (), decimal: str = "."
+    ) -> None:
+        self.keep = keep
+        self.drop = drop
+        self.decimal = decimal
+
+    def fit(self, X: Any, y: Any = None) -> Columns:
+        for name in (*self.keep, *self.drop):
+            if name not in set(X.columns):
+                known = listed(X.columns)
+                raise TableError(f"There is no column '{name}' to keep or drop; there are {known}.")
+        if both := [name for name in self.keep if name in self.drop]:
+            raise TableError(
+                f"The column {listed(both)} cannot be both kept and dropped; choose one of the two."
+            )
+        self.columns_ = [self._judged(str(name), X[name]) for name in X.columns]
+        if all(c.role == "left out" for c in self.columns_):
+            told = "; ".join(f"'{c.name}' {c.hint or c.why}" for c in self.columns_[:5])
+            raise TableError(f"No column is left to learn from ({told}); add others or keep one.")
+        self.n_features_in_ = len(self.columns_)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        import pandas as pd
+
+        check_is_fitted(self, "columns_")
+        used = [c for c in self.columns_ if c.role != "left out"]
+        if missing := [c.name for c in used if c.name not in set(X.columns)]:
+            raise TableError(
+                f"The table lacks the columns {listed(missing)} that the model was trained on; add "
+                "them, empty where they are unknown."
+            )
+        found: dict[str, Any] = {}
+        for column in used:
+            cells = X[column.name]
+            if column.role == "number":
+                found[column.name] = as_numbers(cells, self.decimal)
+            elif column.role == "category":
+                texts = cells.astype(object).map(text)
+                found[column.name] = texts.where(texts.notna(), None).astype(object)
+            else:
+                moment = as_dates(cells, column.format)
+                found[column.name] = (moment - pd.Timestamp(0)) / pd.Timedelta(days=1)
+                found[f"{column.name}: month"] = moment.dt.month.astype(float)
+                found[f"{column.name}: weekday"] = moment.dt.day_of_week.astype(float)
+        return pd.DataFrame(found, index=X.index)
+
+    def _judged(self, name: str, cells: pd.Series) -> Column:
+        if name in self.drop:
+            return Column(name, "left out", "was dropped by you")
+        found = _described(name, cells, self.decimal)
+        if found.role == "left out" and name in self.keep and cells.notna().any():
+            return _kind(name, cells, self.decimal)
+        return found
+
+
+def as_numbers(cells: pd.Series, decimal: str = ".") -> pd.Series:
+    """Numbers, nan for what is none."""
+    import pandas as pd
+
+    if cells.dtype.kind == "O":
+        cells = cells.astype(object)
+        if decimal == ",":
+            cells = cells.map(_with_a_point)
+    return pd.to_numeric(cells, errors="coerce").astype(float)
+
+
+def _with_a_point(cell: Any) -> Any:
+    comma = isinstance(cell, str) and COMMA.fullmatch(cell)
+    return cell.replace(",", ".") if comma else cell
+
+
+def looks_numeric(present: pd.Series) -> str | None:
+    """An example of cells that are numbers but for signs such as $ and %; None if most are not."""
+    present = present.iloc[:MOST_LOOKED_AT]
+    texts = present.astype(str)
+    bare = [BARE.fullmatch(SIGNS.sub("", each)) is not None for each in texts]
+    signed = as_numbers(present).isna().to_numpy() & np.array(bare)
+    if np.mean(bare) < MOST_PART or not signed.any():
+        return None
+    return str(texts[signed].iloc[0])
+
+
+def how_to_clean(example: str) -> str:
+    return (
+        f"looks like numbers with signs, such as '{example}': write them without currency, percent "
+        "and thousands signs and with a decimal point to have them read as numbers"
+    )
+
+
+def as_dates(cells: pd.Series, format: str | None) -> pd.Series:
+    """Moments without a time zone."""
+    import pandas as pd
+
+    texts = cells.astype(str).where(cells.notna()) if format is not None else cells
+    return pd.to_datetime(texts, format=format, errors="coerce", utc=True).dt.tz_localize(None)
+
+
+def _described(name: str, cells: pd.Series, decimal: str) -> Column:
+    present = cells.dropna()
+    if not len(present):
+        return Column(name, "left out", "is empty")
+    texts = present.astype(object).map(text)
+    different = texts.nunique()
+    if different == 1 and len(present) == len(cells):
+        return Column(name, "left out", "is the same in all rows")
+    found = _kind(name, cells, decimal)
+    if len(present) < FEW_ROWS:
+        return found
+    if found.role == "category" and different > max(MANY_TEXTS, OWN_TEXT * len(present)):
+        own = f"is a text of its own in {different} rows"
+        return Column(name, "left out", own, hint=found.hint)
+    if found.role == "number" and different == len(present) and _counts_rows(name, present):
+        return Column(name, "left out", "numbers the rows")
+    return found
+
+
+def _kind(name: str, cells: pd.Series, decimal: str) -> Column:
+    """Number, date or category, by most of the cells that are there."""
+    import warnings
+
+    if cells.dtype.kind == "M":
+        return Column(name, "date")
+    if cells.dtype.kind in "biuf":
+        return Column(name, "number")
+    present = cells.dropna()
+    numbers = as_numbers(present, decimal).notna()
+    if numbers.mean() >= MOST_PART:
+        commas = bool(as_numbers(present)[numbers].isna().any())
+        why = [DECIMAL_COMMA] if commas else []
+        return Column(name, "number", " and ".join([*why, *_wrong(present[~numbers])]))
+    for form in FORMATS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas' advice on formats
+            parsed = as_dates(present, form).notna().mean()
+        if parsed >= MOST_PART:
+            doubt = form in ("%m/%d/%Y", "%d/%m/%Y")
+            return Column(name, "date", f"is read as {form}" if doubt else "", form)
+    example = looks_numeric(present)
+    return Column(name, "category", hint=how_to_clean(example) if example else "")
+
+
+def _wrong(cells: pd.Series) -> list[str]:
+    """What is said of cells that are no numbers, if there are any."""
+    if not len(cells):
+        return []
+    each = "cell that is no number" if len(cells) == 1 else "cells that are no numbers"
+    return [f"has {len(cells)} {each}, such as '{cells.iloc[0]}'"]
+
+
+def _counts_rows(name: str, present: pd.Series) -> bool:
+    numbers = as_numbers(present).to_numpy()
+    if not np.all(numbers == np.round(numbers)):
+        return False
+    consecutive = np.ptp(numbers) == len(numbers) - 1
+    return bool(consecutive or ID.search(name))

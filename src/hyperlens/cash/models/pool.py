@@ -1,0 +1,75 @@
+"""The pool of models: one space with a `model` root, and the pipeline of each configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from hyperlens.cash.models.classification import CLASSIFIERS
+from hyperlens.cash.models.model import Model, Task
+from hyperlens.cash.models.regression import REGRESSORS
+from hyperlens.errors import SpaceError, listed
+from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
+
+ROOT = "model"
+
+
+def pool(task: Task, models: Sequence[str] | None = None) -> tuple[Model, ...]:
+    """The models for a task, or those named."""
+    if task not in get_args(Task):
+        raise SpaceError(f"There is no task '{task}'; choose one of {listed(get_args(Task))}.")
+    known = {m.name: m for m in (CLASSIFIERS if task == "classification" else REGRESSORS)}
+    if models is None:
+        return tuple(known.values())
+    for name in models:
+        if name not in known:
+            raise SpaceError(f"There is no model '{name}'; choose among {listed(known, 11)}.")
+    if not models:
+        raise SpaceError(f"No model is named; choose among {listed(known, 11)}.")
+    return tuple(known[name] for name in dict.fromkeys(models))
+
+
+def pool_space(task: Task, models: Sequence[str] | None = None) -> Space:
+    """The space of the pool: hyperparameters are named model:name and active with their model. The
+    root of a single model is a constant."""
+    chosen = pool(task, models)
+    names = tuple(m.name for m in chosen)
+    alone = len(names) == 1
+    parameters = [] if alone else [Parameter(ROOT, "categorical", choices=names)]
+    clauses: dict[str, Clauses] = {}
+    for model in chosen:
+        for h in model.hyperparameters:
+            parameter = h.parameter(model.name)
+            parameters.append(parameter)
+            if h.when is None and not alone:
+                clauses[parameter.name] = (((ROOT, "equal", model.name),),)
+            elif h.when is not None:  # its parent is active with the model only
+                clauses[parameter.name] = (((f"{model.name}:{h.when[0]}", "equal", h.when[1]),),)
+    return Space.of(parameters, clauses, {ROOT: names[0]} if alone else None)
+
+
+def build(configuration: Mapping[str, Any], task: Task, seed: int = 0) -> Any:
+    """The scikit-learn pipeline of a configuration, from raw columns to predictions."""
+    from hyperlens.cash.models.preprocessing import pipeline
+
+    named = {model.name: model for model in pool(task)}
+    name = configuration.get(ROOT)
+    if name not in named:
+        raise SpaceError(
+            f"The configuration names the model {name!r}; choose among {listed(named, 11)}."
+        )
+    model = named[name]
+    values = {
+        h.name: configuration[f"{name}:{h.name}"]
+        for h in model.hyperparameters
+        if f"{name}:{h.name}" in configuration
+    }
+    whole = pipeline(model.build(values, seed), model.scaled)
+    if task == "classification":
+        return whole
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    return TransformedTargetRegressor(regressor=whole, transformer=StandardScaler())

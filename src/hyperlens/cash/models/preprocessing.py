@@ -1,0 +1,112 @@
+"""Tables as numbers: categories encoded in sorted order, gaps filled with the most frequent value.
+
+As Sarigiannis et al. 2020 appendix B, made safe for prediction: a category that was not there in training counts as
+missing, and a column without any value becomes zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+LARGEST = 1e30  # trees work in single precision
+
+
+class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Columns of a frame or an array as floats: numbers as they are, dates as days, others coded.
+
+    A column with any value that is not a number is a category. What is missing, not finite or was
+    not there in training is nan.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Encoder:
+        frame = _frame(X)
+        self.n_features_in_ = frame.shape[1]
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.array([str(c) for c in frame.columns], dtype=object)
+        self.levels_ = [_levels(frame.iloc[:, j]) for j in range(frame.shape[1])]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self, "levels_")
+        frame = _frame(X)
+        if frame.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {frame.shape[1]} features, but Encoder is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        coded = np.empty(frame.shape)
+        for j, levels in enumerate(self.levels_):
+            cells = frame.iloc[:, j]
+            if levels is None:
+                numbers = _numbers(cells)
+                finite = np.where(np.isfinite(numbers), numbers, np.nan)
+                coded[:, j] = np.clip(finite, -LARGEST, LARGEST)
+            else:
+                texts = cells.astype(object).map(text)
+                coded[:, j] = texts.map(levels).to_numpy(dtype=float, na_value=np.nan)
+        return coded
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        check_is_fitted(self, "levels_")
+        named = getattr(self, "feature_names_in_", None)
+        if named is None:
+            named = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
+        return named
+
+
+def preparation(scaled: bool) -> list[tuple[str, Any]]:
+    """The first steps of a pipeline; `scaled` where the model compares sizes of columns."""
+    steps = [
+        ("encode", Encoder()),
+        ("fill", SimpleImputer(strategy="most_frequent", keep_empty_features=True)),
+    ]
+    return [*steps, ("scale", StandardScaler())] if scaled else steps
+
+
+def pipeline(model: Any, scaled: bool) -> Pipeline:
+    return Pipeline([*preparation(scaled), ("model", model)])
+
+
+def _frame(X: Any) -> Any:
+    import pandas as pd
+
+    return X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+
+
+def _levels(cells: Any) -> dict[str, float] | None:
+    """Codes of a category's texts in sorted order, None for numbers and dates."""
+    if cells.dtype.kind in "biufM":
+        return None
+    if cells.dtype.kind == "O" and not hasattr(cells.dtype, "categories"):
+        present = cells.dropna()
+        if all(isinstance(v, (bool, int, float, np.number)) for v in present):
+            return None
+    texts = {told for v in cells.astype(object) if (told := text(v)) is not None}
+    return {told: float(code) for code, told in enumerate(sorted(texts))}
+
+
+def text(value: Any) -> str | None:
+    """A category's text; 1 and 1.0 are one."""
+    import pandas as pd
+
+    if value is None or value is pd.NA or value is pd.NaT or value != value:
+        return None
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _numbers(cells: Any) -> Any:
+    import pandas as pd
+
+    if cells.dtype.kind == "M":
+        days = (cells.dt.tz_localize(None) - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        return days.to_numpy(dtype=float, na_value=np.nan)
+    return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float, na_value=np.nan)

@@ -1,0 +1,160 @@
+"""The model card: what was learnt, from what, how well, how to use it, and where it ends."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens import __version__
+from hyperlens.cash.data.dataset import Table
+from hyperlens.cash.results.model_search import ModelSearch
+from hyperlens.cash.results.words import sentences
+from hyperlens.cash.search.search import Search
+from hyperlens.record import Record
+from hyperlens.runs.history import Trial
+from hyperlens.spaces.cube import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PACKAGES = ("numpy", "pandas", "scikit-learn", "joblib", "xgboost", "xgboost-cpu")
+MODEL, CARD, FACTS = "model.joblib", "card.md", "card.json"
+MOST_LEADERS = 10
+MOST_CLASSES = 50  # listed with their counts
+FEW_ROWS = 200
+
+
+@dataclass(frozen=True)
+class ModelCard(Record):
+    """All that is to be known of a fitted model. `folds` are its validation losses, one a split, in
+    the metric's own direction; `guess` is that of predicting without looking at the columns.
+    `separator` is that of the table's file, None if it is no CSV."""
+
+    made: str
+    table: str
+    separator: str | None
+    target: str
+    task: str
+    rows: int
+    columns: tuple[Mapping[str, str], ...]
+    classes: Mapping[str, int]
+    metric: str
+    maximize: bool
+    model: str
+    configuration: Mapping[str, Any]
+    mean: float
+    spread: float
+    folds: FloatArray
+    guess: float
+    trainings: int
+    search: Mapping[str, Any]
+    story: tuple[str, ...]
+    leaders: tuple[Mapping[str, Any], ...]
+    limits: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a split."""
+        import pandas as pd
+
+        return pd.DataFrame({"split": np.arange(len(self.folds)), self.metric: self.folds})
+
+
+def model_card(
+    search: Search, table: Table, record: ModelSearch, best: Trial, model: Any
+) -> ModelCard:
+    """Describe the fitted model of a search; measures its configuration's splits once more."""
+    evaluation, target = search.evaluation, search.target
+    sign = -1.0 if target.maximize else 1.0
+    folds = sign * np.array(evaluation.losses(best.values, best.budget or 1.0))
+    classes: dict[str, int] = {}
+    if table.task == "classification":
+        values, counts = np.unique(table.y, return_counts=True)
+        by_size = sorted(zip(map(str, values), map(int, counts), strict=True), key=lambda c: -c[1])
+        classes = dict(by_size[:MOST_CLASSES])
+    guess = sign * evaluation.guessed()
+    return ModelCard(
+        made=f"{datetime.now(UTC):%Y-%m-%d}",
+        table=table.name,
+        separator=table.separator,
+        target=table.target,
+        task=table.task,
+        rows=len(table.y),
+        columns=tuple(
+            {"name": c.name, "role": c.role, "why": "; ".join(w for w in (c.why, c.hint) if w)}
+            for c in table.described
+        ),
+        classes=classes,
+        metric=target.__name__,
+        maximize=target.maximize,
+        model=str(best.values["model"]),
+        configuration=dict(best.values),
+        mean=float(folds.mean()),
+        spread=float(folds.std(ddof=1)) if len(folds) > 1 else float("nan"),
+        folds=folds,
+        guess=guess,
+        trainings=len(getattr(model, "models", (model,))),
+        search={
+            "optimizer": search.optimizer,
+            "sampling": record.sampling,
+            "budget": search.budget,
+            "folds": evaluation.splits,
+            "seed": search.seed,
+            "configurations": int(record.reached[:, 0].sum()),
+            "spent": float(record.spent.sum()),
+            "failed": int(record.failed.sum()),
+            "study": search.name,
+        },
+        story=sentences(record),
+        leaders=tuple(
+            {"model": x.model, target.__name__: x.cost, "configuration": dict(x.values)}
+            for x in record.leaders[:MOST_LEADERS]
+        ),
+        limits=_limits(table, record, folds, guess, target.maximize),
+        versions=_versions(),
+    )
+
+
+def _limits(
+    table: Table, record: ModelSearch, folds: FloatArray, guess: float, maximize: bool
+) -> tuple[str, ...]:
+    tried = len(record.leaders)
+    found = [
+        f"The validation {record.objective} is that of the best of {tried} configurations measured "
+        "in full, so it flatters a little; measure on rows that the search has not seen.",
+        "Rows are taken to be exchangeable: where they have an order in time or come in groups, the "
+        "splits do not respect it, and new rows will fare worse.",
+        "A category that was not there in training counts as missing, and missing cells are filled "
+        "with the most frequent value.",
+        "Predictions outside the range of the training rows are extrapolations.",
+    ]
+    better = folds.mean() > guess if maximize else folds.mean() < guess
+    if not better:
+        found.insert(0, "The model is no better than a guess that does not look at the columns.")
+    if len(table.y) < FEW_ROWS:
+        found.append(f"{len(table.y)} rows are few; all numbers here are rough.")
+    if table.task == "classification":
+        _, counts = np.unique(table.y, return_counts=True)
+        if counts.min() < 10:
+            found.append(
+                f"The rarest class has {int(counts.min())} rows; what is said of it is hardly learnt."
+            )
+    return (*found, *record.notes)
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "hyperlens": __version__}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found | {"platform": sys.platform}

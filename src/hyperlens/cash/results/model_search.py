@@ -1,0 +1,275 @@
+"""Which model got which budget and why, and how far each came.
+
+Symbols
+    weight   chance of a model in each draw
+    rung     a resource at which configurations were measured; the last is all rows
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.optimize.models.model_sampling import (
+    ROOT,
+    Sampling,
+    model_weights,
+    own_hyperparameters,
+)
+from hyperlens.record import Record
+from hyperlens.runs.history import History, State, Trial
+from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.spaces.space import Space
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLOSE = 1e-9  # coordinates this near are one
+FULL = 1.0  # resource of an evaluation whose method knows none
+
+
+@dataclass(frozen=True)
+class Leader:
+    """A configuration at the largest resource that any reached; `seconds` are those it took there."""
+
+    trial: int
+    model: str
+    cost: float
+    seconds: float
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ModelSearch(Record):
+    """A search over models: rows are models, the best first.
+
+    `reached[m, 0]` counts the configurations of model m that were tried, `reached[m, k + 1]` those
+    that were measured at `resources[k]` or more without failing. `at_once` are those that went to
+    all rows without having to be promoted, and `by_default` says whether the model's default was
+    among them; `promoted` are those that came from fewer rows to more, `proposed` those that a
+    surrogate chose. `spent` is in evaluations on all rows, of a `budget` if that is known. `best` is
+    at the largest resource, in the user's direction, nan where a model did not get so far. `reasons`
+    are those of failures, with how often each came.
+    """
+
+    objective: str
+    maximize: bool
+    optimizer: str
+    sampling: str
+    resources: FloatArray
+    models: tuple[str, ...]
+    hyperparameters: IntArray
+    weights: FloatArray
+    reached: IntArray
+    at_once: IntArray
+    promoted: IntArray
+    proposed: IntArray
+    by_default: tuple[bool, ...]
+    budget: float | None
+    spent: FloatArray
+    failed: IntArray
+    best: FloatArray
+    leaders: tuple[Leader, ...]
+    reasons: Mapping[str, int]
+    notes: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a model."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "model": self.models,
+            "hyperparameters": self.hyperparameters,
+            "weight": self.weights,
+            "drawn": self.reached[:, 0],
+            "promoted": self.reached[:, -1],
+            "at once": self.at_once,
+            "spent": self.spent,
+            "failed": self.failed,
+            "best": self.best,
+        }
+        return pd.DataFrame(columns)
+
+    @property
+    def leaderboard(self) -> pd.DataFrame:
+        """One row a configuration at the largest resource, the best first."""
+        import pandas as pd
+
+        rows = [(i + 1, x.model, x.cost, x.seconds, x.trial) for i, x in enumerate(self.leaders)]
+        found = pd.DataFrame(rows, columns=["rank", "model", self.objective, "seconds", "trial"])
+        return found.assign(configuration=[dict(x.values) for x in self.leaders])
+
+
+def model_search(
+    history: History, sampling: Sampling = "weighted", budget: float | None = None
+) -> ModelSearch:
+    """Tell the story of a search over models; `sampling` and `budget` as it was searched with."""
+    space = history.space
+    if ROOT not in space.names and ROOT not in space.constants:
+        raise AnalysisError(
+            f"This run does not choose among models; it has no category '{ROOT}' in its space."
+        )
+    own = hyperparameters_of(space)
+    weights = model_weights(space, sampling) if ROOT in space.names else dict.fromkeys(own, 1.0)
+    resources = sorted({_resource(t) for t in history.trials})
+    if not resources or resources[-1] < FULL:
+        resources.append(FULL)
+    best_first = furthest(history)
+    leaders = [_leader(trial) for trial in best_first]
+    order = _order(list(weights), leaders)
+    trials = {m: [t for t in history.trials if model_of(t, space) == m] for m in order}
+    failed = [t for t in history.trials if t.state is State.FAILED]
+    reasons: dict[str, int] = {}
+    for trial in failed:
+        told = trial.reason or "unknown"
+        reasons[told] = reasons.get(told, 0) + 1
+    objective = history.objective()
+    best = {leader.model: leader.cost for leader in reversed(leaders)}
+    return ModelSearch(
+        objective=objective.name,
+        maximize=objective.maximize,
+        optimizer=next((t.proposer for t in history.trials if t.proposer), "unknown"),
+        sampling=sampling if isinstance(sampling, str) else "given",
+        resources=np.array(resources),
+        models=tuple(order),
+        hyperparameters=np.array([len(own[m]) for m in order], dtype=np.int64),
+        weights=np.array([weights[m] for m in order]),
+        reached=np.array(
+            [[len(trials[m]), *_measured(trials[m], resources)] for m in order], dtype=np.int64
+        ),
+        at_once=_counts(order, trials, _at_once),
+        promoted=_counts(order, trials, lambda t: _rung(t) > 0),
+        proposed=_counts(order, trials, lambda t: bool((t.proposal or {}).get("surrogate"))),
+        by_default=tuple(
+            any(_at_once(t) and _is_default(t, own[m], space) for t in trials[m]) for m in order
+        ),
+        budget=budget,
+        spent=np.array([math.fsum(_spent(t, resources) for t in trials[m]) for m in order]),
+        failed=np.array([sum(t.state is State.FAILED for t in trials[m]) for m in order]),
+        best=np.array([best.get(m, math.nan) for m in order]),
+        leaders=tuple(leaders),
+        reasons=dict(sorted(reasons.items(), key=lambda item: -item[1])),
+        notes=_notes(best_first),
+    )
+
+
+def hyperparameters_of(space: Space) -> dict[str, tuple[str, ...]]:
+    """Each model's own; where only one is searched, all."""
+    if ROOT in space.constants:
+        return {str(space.constants[ROOT]): space.names}
+    return own_hyperparameters(space)
+
+
+def model_of(trial: Trial, space: Space) -> str:
+    return str(trial.values.get(ROOT, space.constants.get(ROOT)))
+
+
+def leaderboard(history: History) -> pd.DataFrame:
+    """Configurations at the largest resource, the best first, each once."""
+    return model_search(history, "uniform").leaderboard
+
+
+def furthest(history: History) -> list[Trial]:
+    """Trials at the largest resource, the best first, each configuration once.
+
+    Of equals it is not the earlier one, which the number of workers decides, but the first by its
+    values. Without any complete trial, those that were cut short. Constants are among the values.
+    """
+    history = so_far(history)
+    try:
+        data = history.data()
+    except AnalysisError:
+        return []
+    constants = history.space.constants
+    found = [
+        (cost, replace(trial, values={**constants, **trial.values}))
+        for cost, trial in zip(data.y, (history.trials[i] for i in data.rows), strict=True)
+    ]
+    seen: dict[str, Trial] = {}
+    for _, trial in sorted(found, key=lambda each: (each[0], _key(each[1]))):
+        seen.setdefault(_key(trial), trial)
+    return list(seen.values())
+
+
+def so_far(history: History) -> History:
+    """The run, of which trials that were cut short count if none is complete."""
+    if any(t.state is State.COMPLETE for t in history.trials):
+        return history
+    return replace(history, analysed=frozenset({State.PRUNED}))
+
+
+def _leader(trial: Trial) -> Leader:
+    model, values = str(trial.values.get(ROOT)), dict(trial.values)
+    return Leader(trial.number, model, float(trial.costs[0]), trial.seconds, values)
+
+
+def _key(trial: Trial) -> str:
+    return json.dumps(dict(trial.values), sort_keys=True, default=str)
+
+
+def _order(models: list[str], leaders: list[Leader]) -> list[str]:
+    """Models by their best configuration, then those without one."""
+    led = list(dict.fromkeys(leader.model for leader in leaders))
+    return led + [m for m in models if m not in led]
+
+
+def _resource(trial: Trial) -> float:
+    return FULL if trial.budget is None else float(trial.budget)
+
+
+def _rung(trial: Trial) -> int:
+    """How often it was promoted."""
+    return int((trial.proposal or {}).get("rung") or 0)
+
+
+def _at_once(trial: Trial) -> bool:
+    return _resource(trial) >= FULL and not _rung(trial)
+
+
+def _measured(trials: list[Trial], resources: list[float]) -> list[int]:
+    """How many were measured at each resource or more; one that failed had all but its last."""
+    found = []
+    for trial in trials:
+        top = resources.index(_resource(trial))
+        if trial.state is State.FAILED:
+            top = top - 1 if _rung(trial) else -1
+        found.append(top)
+    return [sum(top >= k for top in found) for k in range(len(resources))]
+
+
+def _counts(
+    order: list[str], trials: Mapping[str, list[Trial]], holds: Callable[[Trial], bool]
+) -> IntArray:
+    return np.array([sum(map(holds, trials[m])) for m in order], dtype=np.int64)
+
+
+def _is_default(trial: Trial, own: tuple[str, ...], space: Space) -> bool:
+    """Are all its hyperparameters at their defaults?"""
+    default = {p.name: p.default for p in space.parameters}
+    pair = [{n: values[n] for n in own if n in trial.values} for values in (trial.values, default)]
+    here, there = space.encode(pair)
+    return bool(np.allclose(here, there, atol=CLOSE, equal_nan=True))
+
+
+def _spent(trial: Trial, resources: list[float]) -> float:
+    """All rungs that a trial climbed, in evaluations at full resource."""
+    top = resources.index(_resource(trial))
+    return math.fsum(resources[max(0, top - _rung(trial)) : top + 1]) / FULL
+
+
+def _notes(best: list[Trial]) -> tuple[str, ...]:
+    if not best:
+        return ("No evaluation succeeded, so no model can be named.",)
+    largest = _resource(best[0])
+    if largest < FULL:
+        return (
+            f"No configuration came as far as all rows; the best was measured on {largest:.0%} of them.",
+        )
+    return ()

@@ -1,0 +1,152 @@
+"""The loss of a configuration on a table, at a part of the training rows (Sarigiannis et al. 2020 section 5.1).
+
+Each of a few splits trains on most rows and measures on the others; the loss is the mean. The
+resource is a stratified part of the training rows, and a smaller one is part of every larger one.
+
+Symbols
+    n_c    training rows of class c
+    r      resource, 0 < r <= 1: class c keeps max(1, round(r n_c)) rows
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from hyperlens.cash.data.column_kinds import TableError
+from hyperlens.cash.models.model import Task
+from hyperlens.cash.models.pool import build
+from hyperlens.errors import SourceError
+from hyperlens.spaces.cube import IntArray
+
+DEFAULT_METRIC: dict[Task, str] = {
+    "classification": "neg_log_loss",
+    "regression": "neg_root_mean_squared_error",
+}
+HELD_OUT = 0.2  # part of the rows that a split measures on
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """An objective with a resource: call it with a configuration.
+
+    `metric` is a scorer of scikit-learn or its name; the loss is its negative. `builder` makes the
+    estimator of a configuration where that is not one of the pool.
+    """
+
+    X: Any  # a frame
+    y: Any  # (n,)
+    task: Task
+    splits: int = 10
+    metric: str | Callable[..., float] | None = None
+    seed: int = 0
+    builder: Callable[[Mapping[str, Any]], Any] | None = None
+
+    def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> float:
+        return float(np.mean(self.losses(configuration, resource)))
+
+    def losses(self, configuration: Mapping[str, Any], resource: float = 1.0) -> list[float]:
+        """One loss a split."""
+        with threadpool_limits(1):  # workers share the cores; the same bytes on any number of them
+            return [
+                self.loss(configuration, train[self.kept(train, resource)], held)
+                for train, held in self.rows
+            ]
+
+    def loss(self, configuration: Mapping[str, Any], train: IntArray, held: IntArray) -> float:
+        """Trained on some rows, measured on others."""
+        model = self.model(configuration)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a poor configuration is not the user's mistake
+            model.fit(self.X.iloc[train], self.y[train])
+            score = self._scorer(model, self.X.iloc[held], self.y[held])
+        if not np.isfinite(score):
+            raise ValueError(f"the score is {score}")
+        return -float(score)
+
+    def guessed(self) -> float:
+        """The loss of predicting without looking at the columns; raises what the metric raises."""
+        from sklearn.dummy import DummyClassifier, DummyRegressor
+
+        guess = DummyClassifier(strategy="prior")
+        if self.task == "regression":
+            guess = DummyRegressor()
+        plain = replace(self, builder=lambda _: guess)
+        return float(np.mean([plain.loss({}, train, held) for train, held in self.rows]))
+
+    def model(self, configuration: Mapping[str, Any]) -> Any:
+        """The estimator that a configuration means, not fitted."""
+        if self.builder is not None:
+            return self.builder(configuration)
+        return build(configuration, self.task, self.seed)
+
+    @cached_property
+    def rows(self) -> list[tuple[IntArray, IntArray]]:
+        """Training and held-out rows of each split, stratified by class."""
+        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+        everything = np.arange(len(self.y))
+        if self.task == "regression":
+            kind: Any = ShuffleSplit
+        else:
+            kind = StratifiedShuffleSplit
+            values, counts = np.unique(self.y, return_counts=True)
+            rare = [v for v, c in zip(values, counts, strict=True) if c < 2]
+            if rare:
+                raise TableError(
+                    f"The class '{rare[0]}' has one row, which cannot be both trained on and measured; "
+                    "remove it or merge it with another class."
+                )
+            held = int(np.ceil(HELD_OUT * len(self.y)))
+            if min(held, len(self.y) - held) < len(values):
+                raise TableError(
+                    f"{len(self.y)} rows are too few for {len(values)} classes, of which each part of "
+                    "a split needs one row; add rows or merge classes."
+                )
+        drawn = kind(n_splits=self.splits, test_size=HELD_OUT, random_state=self.seed)
+        return [
+            (np.asarray(train, dtype=np.int64), np.asarray(held, dtype=np.int64))
+            for train, held in drawn.split(everything, self.y)
+        ]
+
+    def kept(self, train: IntArray, resource: float) -> IntArray:
+        """Positions of the training rows that a resource allows: the first of each class, in an
+        order that is drawn once."""
+        if resource >= 1:
+            return np.arange(len(train))
+        order = np.random.default_rng([self.seed, len(train)]).permutation(len(train))
+        if self.task == "regression":
+            return np.sort(order[: max(2, round(resource * len(train)))])
+        classes = np.unique(self.y[train], return_inverse=True)[1][order]
+        chosen = [
+            members[: max(1, round(resource * len(members)))]
+            for c in range(classes.max() + 1)
+            for members in (order[classes == c],)
+        ]
+        return np.sort(np.concatenate(chosen))
+
+    @cached_property
+    def _scorer(self) -> Any:
+        from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+        from sklearn.metrics import log_loss as measure
+
+        name = self.metric or DEFAULT_METRIC[self.task]
+        if not isinstance(name, str):
+            return name
+        if name == "neg_log_loss":  # all classes, also those that a split does not hold
+            labels = np.unique(self.y)
+            return make_scorer(
+                measure, greater_is_better=False, response_method="predict_proba", labels=labels
+            )
+        if name not in get_scorer_names():
+            raise SourceError(
+                f"There is no metric '{name}'; choose one of scikit-learn's, such as "
+                f"'{DEFAULT_METRIC[self.task]}'."
+            )
+        return get_scorer(name)

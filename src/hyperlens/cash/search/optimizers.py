@@ -1,0 +1,146 @@
+"""Optimisers for a space of models: those of `optimize`, begun with each model's own default.
+
+Defaults are what a user would have tried by hand. They come where the resource is largest, so that
+no small sample can rule them out, unless that would take all of the time, and take at most half of
+what a bracket begins with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from hyperlens.errors import SpaceError, listed
+from hyperlens.optimize import SMBO, Optimizer
+from hyperlens.optimize.models.model_sampling import ROOT, ModelSampler, Sampling, model_weights
+from hyperlens.optimize.optimizers.halving import Asynchronous, Entry, Halving, Hyperband
+from hyperlens.optimize.optimizers.ledger import same
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.space import Space
+
+Method = Literal["hyperband", "halving", "asha", "random", "smbo"]
+METHODS: tuple[str, ...] = get_args(Method)
+
+DESIGN = 1 / 3  # of smbo's budget comes before its first surrogate
+REDRAWS = 20  # rounds of drawing configurations again that were drawn already
+
+
+def method(
+    name: str,
+    space: Space,
+    budget: int = 99,
+    sampling: Sampling = "weighted",
+    seed: int = 0,
+    first: FloatArray | None = None,
+    whole_first: bool = True,
+) -> Optimizer:
+    """An optimiser by its name; `budget` counts evaluations at full resource. It begins with the
+    vectors `first`, as far as they fit, and with the whole resource or with the smallest part."""
+    if name not in METHODS:
+        raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(METHODS)}.")
+    if budget < 1:
+        raise SpaceError(f"A budget of {budget} full evaluations is none; choose at least 1.")
+    first = np.empty((0, len(space))) if first is None else first
+    if name == "smbo":
+        return _smbo(space, budget, sampling, seed, first)
+    if name == "asha":
+        return AsynchronousFrom(first, space, budget=budget, sampling=sampling, seed=seed)
+    kind = {"hyperband": Hyperband, "halving": Halving, "random": RandomModels}[name]
+    brackets = 1 if name == "random" else None
+    found = kind(space, budget=budget, brackets=brackets, sampling=sampling, seed=seed)
+    _begin_with(found, first, whole_first)
+    return found
+
+
+def first_vectors(
+    space: Space,
+    sampling: Sampling = "weighted",
+    starts: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    root: str = ROOT,
+) -> FloatArray:
+    """The default configuration of each model that may be drawn, and then those that begin with its
+    `starts`, by parameter; the likeliest model first."""
+    weights = {m: w for m, w in model_weights(space, sampling, root).items() if w > 0}
+    alone = root in space.constants
+    choices = (space.constants[root],) if alone else space[root].choices
+    named = {str(choice): choice for choice in choices}
+    default = {p.name: p.default for p in space.parameters}
+    wanted = [
+        {**default, root: named[model], **start}
+        for model in sorted(weights, key=lambda m: -weights[m])
+        for start in ({}, *(starts or {}).get(model, ()))
+    ]
+    vectors = space.cube.vectors(space.encode(wanted))  # leaves out what is inactive
+    vectors = vectors[~space.forbidden(vectors)]
+    return space.encode(space.decode(vectors))
+
+
+class RandomModels(Halving):
+    """Random search with weights of models: halving with one rung."""
+
+    name = "random"
+
+
+class AsynchronousFrom(Asynchronous):
+    """Asynchronous halving whose first configurations are given."""
+
+    def __init__(self, first: FloatArray, space: Space, **options: Any) -> None:
+        super().__init__(space, **options)
+        self.first = first
+
+    def _fresh(self) -> tuple[int, FloatArray, int]:
+        if self._drawn < len(self.first):
+            return 0, self.first[self._drawn], self._drawn
+        known = np.array([entry.vector for entry in self._rungs[0]])
+        found: FloatArray = super()._fresh()[1]
+        for attempt in range(REDRAWS):
+            if not len(known) or not same(known, found).any():
+                break
+            drawn = self._sample(1, np.random.default_rng([self.seed, 6, self._drawn, attempt]))
+            found = self.space.encode(self.space.decode(drawn))[0]
+        return 0, found, self._drawn
+
+
+def _begin_with(search: Hyperband, first: FloatArray, whole_first: bool) -> None:
+    """Start with the bracket of most resource, so that whoever stops a search early has something,
+    or with that of least; and put configurations in place of those drawn first. None comes twice: a
+    model without hyperparameters is measured once."""
+    if whole_first:
+        search._running.reverse()
+    left = list(first)
+    known = np.empty((0, len(search.space)))
+    for k, running in enumerate(search._running):
+        drawn = [entry.vector for entry in running.rungs[0]]
+        for place in range(min(len(left), (len(drawn) + 1) // 2)):
+            drawn[place] = left.pop(0)
+        chosen = _different(drawn, known, search, k)
+        running.rungs[0] = [Entry(vector, place) for place, vector in enumerate(chosen)]
+        known = np.vstack([known, *chosen])
+
+
+def _different(
+    drawn: list[FloatArray], known: FloatArray, search: Hyperband, bracket: int
+) -> list[FloatArray]:
+    """What is not known yet; others are drawn in place of the rest, as long as there are any."""
+    found: list[FloatArray] = []
+    for attempt in range(REDRAWS):
+        for vector in drawn:
+            if not same(np.vstack([known, *found]), vector).any():
+                found.append(vector)
+        missing = len(search._running[bracket].rungs[0]) - len(found)
+        if not missing:
+            break
+        rng = np.random.default_rng([search.seed, 6, bracket, attempt])
+        drawn = list(search.space.encode(search.space.decode(search._sample(missing, rng))))
+    return found
+
+
+def _smbo(space: Space, budget: int, sampling: Sampling, seed: int, first: FloatArray) -> SMBO:
+    """With a forest, which is at home where most parameters are inactive."""
+    size = max(1, round(DESIGN * budget))
+    drawn = ModelSampler(space, sampling).sample(size, np.random.default_rng([seed, 5]))
+    kept = first[: (size + 1) // 2]
+    design = np.vstack([kept, drawn[len(kept) :]])
+    return SMBO(space, design=design, surrogate="forest", acquisition="ei", seed=seed)

@@ -1,0 +1,294 @@
+"""A search over models and their hyperparameters on one table, kept where any run is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+from hyperlens.cash.models.model import Task
+from hyperlens.cash.models.pool import ROOT, pool, pool_space
+from hyperlens.cash.results.model_search import furthest
+from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
+from hyperlens.cash.search.optimizers import first_vectors, method
+from hyperlens.cash.search.refit import refitted
+from hyperlens.errors import AnalysisError, SourceError, SpaceError
+from hyperlens.optimize.models.model_sampling import Sampling, rooted
+from hyperlens.optimize.running.loop import Report, Setting
+from hyperlens.optimize.running.minimize import Place, run
+from hyperlens.optimize.storage.storages import Storage
+from hyperlens.optimize.storage.store import Kept, Store
+from hyperlens.runs.history import History, State, Trial
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.space import GivenSpace, Space, as_space
+
+TIMES = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
+MANY_ROWS = 20_000  # with a time limit, a search of more begins on a part of them
+PATIENCE = 10  # with a time limit, an evaluation may take one of so many parts of it
+
+Builder = Callable[[Mapping[str, Any]], Any]
+
+
+class Target:
+    """What is searched for, in the metric's own direction: called with a configuration."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        metric = evaluation.metric or DEFAULT_METRIC[evaluation.task]
+        named = metric if isinstance(metric, str) else "score"
+        self.maximize = not named.startswith("neg_")
+        self.__name__ = named.removeprefix("neg_")
+
+    def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> float:
+        loss = self.evaluation(configuration, resource)
+        return -loss if self.maximize else loss
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What to search, and how. `run()` searches or goes on; `refit(trial)` trains on all rows.
+
+    `X` is a frame and `y` an array. `budget` is in evaluations on all rows. `time` is in seconds:
+    after it no evaluation begins. `timeout` ends a single one, by default a tenth of `time`. An own
+    pool is a `space` with a root of models, and `build`, which makes the estimator of a
+    configuration. `refits` trainings of the best one are averaged.
+    """
+
+    X: Any
+    y: Any
+    task: Task
+    budget: int = 99
+    optimizer: str = "hyperband"
+    sampling: Sampling = "weighted"
+    folds: int | None = None
+    metric: str | Callable[..., float] | None = None
+    time: float | None = None
+    timeout: float | None = None
+    workers: int = 1
+    storage: Storage = None
+    study: str = "cash"
+    seed: int = 0
+    models: Sequence[str] | None = None
+    space: GivenSpace | None = None
+    build: Builder | None = None
+    defaults: bool = True
+    refits: int | None = None
+    _memory: list[Any] = field(default_factory=list, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.space is None) != (self.build is None):
+            raise SpaceError("An own pool needs both a space and build; give the other one too.")
+        if self.space is not None and self.models is not None:
+            raise SpaceError("Models are named of the built-in pool; leave them out of an own one.")
+        if self.time is not None and not (math.isfinite(self.time) and self.time > 0):
+            raise AnalysisError(f"A time of {self.time} seconds is none; give a positive number.")
+        for what, number in (("folds", self.folds), ("refits", self.refits)):
+            if number is not None and number < 1:
+                raise AnalysisError(f"{number} {what} are too few; choose at least 1.")
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided before anything was measured."""
+        if self.space is None and self.models is None and not find_spec("xgboost"):
+            return (
+                "XGBoost is not installed and was left out of the pool; get it with pip install "
+                "'hyperlens[cash]'.",
+            )
+        return ()
+
+    @cached_property
+    def searched(self) -> Space:
+        """The space, with its root of models."""
+        if self.space is not None:
+            given = as_space(self.space)
+            rooted(given, ROOT)
+            return given
+        chosen = self.models
+        if self.notes:
+            chosen = [m.name for m in pool(self.task) if not m.name.startswith("XGB")]
+        return pool_space(self.task, chosen)
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """How a configuration is measured; refuses what cannot be."""
+        folds = self.folds or _by_size(len(self.y))
+        found = Evaluation(
+            self.X, self.y, self.task, folds, self.metric, self.seed, builder=self.build
+        )
+        _check_metric(found)
+        return found
+
+    @cached_property
+    def target(self) -> Target:
+        return Target(self.evaluation)
+
+    @property
+    def first(self) -> FloatArray | None:
+        """Configurations to begin with."""
+        if not self.defaults:
+            return None
+        starts: dict[str, list[Mapping[str, Any]]] = {}
+        if self.space is None:
+            for model in pool(self.task):
+                named = [{f"{model.name}:{k}": v for k, v in s.items()} for s in model.starts]
+                starts[model.name] = list(named)
+        return first_vectors(self.searched, self.sampling, starts)
+
+    def run(self, progress: Report | None = None) -> History:
+        """Search, or go on where the storage says; the run as a history."""
+        setting = Setting(
+            self.searched,
+            method(
+                self.optimizer,
+                self.searched,
+                self.budget,
+                self.sampling,
+                self.seed,
+                self.first,
+                self._whole_first,
+            ),
+            self.budget,
+            self.target.maximize,
+            self._kept,
+            self.name,
+            self.time,
+        )
+        timeout = self.timeout
+        if timeout is None and self.time is not None:
+            timeout = self.time / PATIENCE
+        run(self.target, setting, Place(self.workers, timeout), progress)
+        return self.history()
+
+    def history(self) -> History:
+        """What was measured so far, also by a run that was stopped: configurations that waited to
+        go on then are pruned here, and go on when the search does."""
+        target = self.target
+        store = Store(self._kept, self.searched, self.name, target.maximize, target.__name__)
+        try:
+            waiting = [k for k in store.changes() if k.state is None and k.paused and k.rungs]
+            ended = store.history()
+        finally:
+            store.close()
+        sign = -1.0 if target.maximize else 1.0
+        cut = [_cut_short(kept, sign, self.optimizer) for kept in waiting]
+        return replace(ended, trials=tuple(sorted((*ended.trials, *cut), key=lambda t: t.number)))
+
+    def refit(self, trial: Trial) -> Any:
+        """The estimator of a trial's configuration, trained on all rows."""
+        times = self.refits or _by_size(len(self.y))
+        return refitted(self.evaluation, trial.values, times)
+
+    @property
+    def _whole_first(self) -> bool:
+        """Begin on all rows? Not where a few evaluations on so many would take all of the time."""
+        return self.time is None or len(self.y) <= MANY_ROWS
+
+    @property
+    def name(self) -> str:
+        """The study's: another table or another question is another study."""
+        return f"{self.study} {self._fingerprint}"
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        from pandas.util import hash_pandas_object
+
+        whole = hashlib.sha256()
+        for k in range(self.X.shape[1]):
+            column = self.X.iloc[:, k]
+            plain = column.astype(str) if column.dtype.kind == "O" else column
+            whole.update(hash_pandas_object(plain, index=False).to_numpy().tobytes())
+        whole.update(repr([str(v) for v in self.y]).encode())
+        asked: list[Any] = [
+            self.task,
+            self.budget,
+            self.optimizer,
+            self.sampling,
+            self.target.__name__,
+        ]
+        asked += [self.evaluation.splits, self.seed, self.defaults, self.searched.to_json()]
+        asked += [self.timeout, _code_of(self.build)]  # they decide what an evaluation comes to
+        asked += [self._whole_first]
+        whole.update(json.dumps(asked, default=str).encode())
+        return whole.hexdigest()[:8]
+
+    @property
+    def _kept(self) -> Storage:
+        """The storage, or one in memory that outlives a run that is stopped."""
+        if self.storage is not None:
+            return self.storage
+        if not self._memory:
+            from optuna.storages import InMemoryStorage
+
+            self._memory.append(InMemoryStorage())
+        kept: Storage = self._memory[0]
+        return kept
+
+
+def _code_of(build: Builder | None) -> str | None:
+    """What tells one function from another that has the same name."""
+    if build is None:
+        return None
+    try:
+        return inspect.getsource(build)
+    except (OSError, TypeError):  # written at a prompt, or not a function
+        return getattr(build, "__qualname__", type(build).__qualname__)
+
+
+def best_trial(history: History) -> Trial:
+    """The best configuration at the largest resource."""
+    found = furthest(history)
+    if not found:
+        raise AnalysisError(_why_nothing(history))
+    return found[0]
+
+
+def _by_size(rows: int) -> int:
+    return next((times for most, times in TIMES if rows <= most), 1)
+
+
+def _cut_short(kept: Kept, sign: float, optimizer: str) -> Trial:
+    resource, cost = kept.rungs[-1]
+    return Trial(
+        kept.number,
+        kept.values,
+        (sign * cost,),
+        State.PRUNED,
+        budget=resource,
+        proposer=optimizer,
+        reason="the search was stopped before it could go on",
+        proposal={"rung": len(kept.rungs) - 1, "resource": resource},
+    )
+
+
+def _why_nothing(history: History) -> str:
+    failed = [t.reason or "unknown" for t in history.trials if t.state is State.FAILED]
+    if not failed:
+        return "Nothing was evaluated in the time given; give the search more of it."
+    reason, times = Counter(failed).most_common(1)[0]
+    often = "once" if times == 1 else f"{times} times"
+    return (
+        f"All {len(failed)} evaluations failed, {often} because of: {reason}; change the data, the "
+        "metric, the models or the time that one may take (timeout), which begins a new search."
+    )
+
+
+def _check_metric(evaluation: Evaluation) -> None:
+    """Refuse a metric that no model could be measured by, before the search."""
+    try:
+        evaluation.guessed()
+    except SourceError:
+        raise
+    except Exception as problem:  # whatever a scorer raises
+        reason = " ".join(str(problem).split())[:200]
+        named = evaluation.metric or DEFAULT_METRIC[evaluation.task]
+        raise SourceError(
+            f"The metric '{named}' cannot be measured here ({reason}); choose another, such as "
+            f"'{DEFAULT_METRIC[evaluation.task]}'."
+        ) from problem

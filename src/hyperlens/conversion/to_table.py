@@ -1,0 +1,87 @@
+"""A run as a folder with a table and its space (see hyperlens.importers.tables.neutral_folder)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hyperlens.errors import SourceError
+from hyperlens.importers.tables import neutral_folder as neutral
+from hyperlens.runs.history import History, Trial
+from hyperlens.spaces.space import Space
+
+
+def write_table(history: History, folder: Path) -> None:
+    """Write `trials.csv`, `configspace.json` and `run.json` into a new or empty folder."""
+    try:
+        folder.mkdir(exist_ok=True)
+        if any(folder.iterdir()):
+            raise SourceError(f"The folder '{folder}' is not empty; name a new one with --out.")
+        _write_trials(history, folder / neutral.TRIALS)
+        history.space.save(folder / neutral.SPACE)
+        (folder / neutral.RUN).write_text(json.dumps(description(history), indent=1) + "\n")
+    except OSError as problem:
+        raise unwritable(folder, problem) from problem
+
+
+def description(history: History) -> dict[str, Any]:
+    return {
+        "format": neutral.FORMAT,
+        "source": history.source,
+        "objectives": [{"name": o.name, "maximize": o.maximize} for o in history.objectives],
+        "notes": list(history.notes),
+        "inferred": list(history.space.inferred),
+    }
+
+
+def _write_trials(history: History, path: Path) -> None:
+    space = history.space
+    seen = set().union(*(t.values for t in history.trials)) if history.trials else set()
+    names = [name for name in (*space.names, *space.constants) if name in seen]
+    writers = [_writer(space, name) for name in names]
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        rows = csv.writer(file)  # its "\r\n" makes it quote both characters inside cells
+        metrics = [neutral.metric_column(o) for o in history.objectives]
+        rows.writerow([*neutral.FACTS, *metrics, *map(neutral.parameter_column, names)])
+        for trial in history.trials:
+            values = [
+                write(trial.values[name]) if name in trial.values else ""
+                for name, write in zip(names, writers, strict=True)
+            ]
+            costs = ["" if c != c else repr(c) for c in trial.costs]
+            rows.writerow([*_facts(trial), *costs, *values])
+
+
+def _facts(trial: Trial) -> list[str]:
+    found = []
+    for name in neutral.FACTS:
+        value = getattr(trial, name)
+        if value is None:
+            found.append("")
+        elif name == "proposal":
+            found.append(json.dumps(value, default=str))
+        else:
+            found.append(repr(float(value)) if name in neutral.NUMBERS else str(value))
+    return found
+
+
+def _writer(space: Space, name: str) -> Callable[[Any], str]:
+    if name in space.constants:
+        return lambda value: json.dumps(value, default=str)
+    parameter = space[name]
+    if not parameter.choices:
+        return lambda value: repr(value.item() if hasattr(value, "item") else value)
+    known = neutral.texts(parameter.choices)
+    assert parameter.axis.codes is not None
+    return lambda value: known[int(parameter.axis.level(parameter.encode([value]))[0])]
+
+
+def unwritable(path: Path, problem: Exception) -> SourceError:
+    reason = getattr(problem, "strerror", None) or type(problem).__name__
+    return SourceError(
+        f"'{path}' cannot be written ({reason}); name a place that exists and that you may write "
+        "to with --out."
+    )

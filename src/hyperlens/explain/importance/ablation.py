@@ -1,0 +1,242 @@
+"""Ablation: from one configuration to another, one parameter at a time (Fawcett and Hoos; Croppi 2021 Eq. 3).
+
+In each round the parameter is changed whose change leaves the best predicted cost: forward from the
+source to the target, or backward from the target to the source. The Shapley values of the same change
+stand beside it: they do not depend on who comes first, which is what Croppi's table 2 is about.
+
+A parameter that only one of the two configurations activates has no value to change from; it comes
+and goes with the parameter that activates it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.importance.configurations import Which, named
+from hyperlens.explain.models.curves import mean_of
+from hyperlens.explain.models.fitting import Fitted, fit_or_take
+from hyperlens.explain.models.training import Cap
+from hyperlens.explain.shapley.attribution import attribute
+from hyperlens.explain.shapley.coalitions import Game
+from hyperlens.explain.shapley.two_configurations import mean_between
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Direction = Literal["forward", "backward"]
+
+
+@dataclass(frozen=True)
+class Ablation(Record):
+    """The way between two configurations; parameters in the order in which they were changed.
+
+    `cost` and `std` (k + 1,) are predictions along the way, in the user's direction, first where it
+    starts. `contribution` (k,) is what each change did to the cost on the way from source to target,
+    whichever way it was walked; `share` is its part of the whole; `first` what the change would do
+    alone, in the first round; `shapley` its Shapley value between the two configurations.
+    """
+
+    objective: str
+    maximize: bool
+    method: str
+    source: str
+    target: str
+    parameters: tuple[str, ...]
+    source_values: tuple[Any, ...]
+    target_values: tuple[Any, ...]
+    cost: FloatArray
+    std: FloatArray
+    contribution: FloatArray
+    share: FloatArray
+    first: FloatArray
+    shapley: FloatArray
+    payout: float
+    surrogate: str
+    quality: Quality
+    sentence: str
+    notes: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "parameter": self.parameters,
+                "source": list(self.source_values),
+                "target": list(self.target_values),
+                "cost": self.cost[1:],
+                "std": self.std[1:],
+                "contribution": self.contribution,
+                "share": self.share,
+                "first": self.first,
+                "shapley": self.shapley,
+            }
+        )
+
+
+def ablation(
+    history: History,
+    source: Which = "default",
+    target: Which = "best",
+    *,
+    method: Direction = "forward",
+    surrogate: Any = "gp",
+    seed: int = 0,
+    objective: str | None = None,
+    budget: float | None = None,
+    cap: Cap | None = None,
+    trees: int = 64,
+) -> Ablation:
+    """Walk from source to target over a surrogate of the whole run, best change first.
+
+    Source and target are "default", "best", a trial's number, or values.
+    """
+    if method not in ("forward", "backward"):
+        raise AnalysisError(f"There is no method '{method}'; choose 'forward' or 'backward'.")
+    start, end = named(history, source, objective), named(history, target, objective)
+    fitted = fit_or_take(
+        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    )
+    pair = _Pair.of(history.space.cube, start.vector, end.vector)
+    if not pair.changed:
+        raise AnalysisError(
+            f"There is nothing between {start.called} and {end.called}: they are equal; name two "
+            "different configurations."
+        )
+    with one_thread():
+        order, cost, std = _walk(fitted, pair, forward=method == "forward")
+        alone = mean_of(fitted.model, np.array([pair.mixed({j}) for j in order]))
+        shapley = np.asarray(_shapley(fitted, pair)[order])
+    sign = -1.0 if history.objective(objective).maximize else 1.0
+    steps = np.diff(cost) if method == "forward" else -np.diff(cost)
+    at_source, at_target = (cost[0], cost[-1]) if method == "forward" else (cost[-1], cost[0])
+    payout = sign * (at_target - at_source)
+    names = tuple(history.space.names[j] for j in order)
+    contribution = sign * steps
+    return Ablation(
+        objective=history.objective(objective).name,
+        maximize=history.objective(objective).maximize,
+        method=method,
+        source=start.called,
+        target=end.called,
+        parameters=names,
+        source_values=tuple(start.values.get(name) for name in names),
+        target_values=tuple(end.values.get(name) for name in names),
+        cost=sign * cost,
+        std=std,
+        contribution=contribution,
+        share=contribution / payout if payout else np.full(len(order), np.nan),
+        first=sign * (alone - at_source),
+        shapley=sign * shapley,
+        payout=payout,
+        surrogate=fitted.name,
+        quality=fitted.quality,
+        sentence=_sentence(
+            history, objective, start.called, end.called, names, contribution, payout
+        ),
+        notes=fitted.notes + _riding(history, start.vector, end.vector),
+    )
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Latents of two configurations; where one is inactive it takes the other's, so neither matters."""
+
+    cube: Cube
+    source: FloatArray
+    target: FloatArray
+    changed: tuple[int, ...]
+
+    @staticmethod
+    def of(cube: Cube, source: FloatArray, target: FloatArray) -> _Pair:
+        both = (
+            np.where(np.isnan(source), target, source),
+            np.where(np.isnan(target), source, target),
+        )
+        first, second = (np.where(np.isnan(latents), 0.5, latents) for latents in both)
+        return _Pair(cube, first, second, tuple(np.flatnonzero(first != second).tolist()))
+
+    def mixed(self, flipped: set[int]) -> FloatArray:
+        """The vector that has the target's values of these columns."""
+        taken = np.isin(np.arange(self.cube.d), list(flipped))
+        return np.asarray(self.cube.vectors(np.where(taken, self.target, self.source)[None])[0])
+
+
+def _predict(fitted: Fitted, pair: _Pair, flipped: set[int]) -> tuple[float, float]:
+    mean, std = fitted.model.predict(pair.mixed(flipped)[None])
+    return float(mean[0]), float(std[0])
+
+
+def _walk(fitted: Fitted, pair: _Pair, forward: bool) -> tuple[list[int], FloatArray, FloatArray]:
+    """Columns in the order of change, and mean and std of the minimised cost along the way."""
+    flipped: set[int] = set() if forward else set(pair.changed)
+    mean, std = _predict(fitted, pair, flipped)
+    order: list[int] = []
+    costs, stds = [mean], [std]
+    while len(order) < len(pair.changed):
+        left = [j for j in pair.changed if j not in order]
+        vectors = np.array([pair.mixed(flipped ^ {j}) for j in left])
+        best = left[int(np.argmin(mean_of(fitted.model, vectors)))]
+        flipped = flipped ^ {best}
+        mean, std = _predict(fitted, pair, flipped)
+        order.append(best)
+        costs.append(mean)
+        stds.append(std)
+    return order, np.array(costs), np.array(stds)
+
+
+def _shapley(fitted: Fitted, pair: _Pair) -> FloatArray:
+    """Of the mean, by column, where the source is the background."""
+    closed = mean_between(fitted.model, pair.cube, pair.source, pair.target)
+    if closed is not None:
+        return closed
+    changed = list(pair.changed)
+    game = Game(
+        fitted.model,
+        pair.cube,
+        np.where(np.isin(np.arange(pair.cube.d), changed), pair.target, np.nan),
+        pair.source[None],
+        lambda mean, std: mean[None],
+    )
+    return attribute(game, threads=1).parts[0].contribution
+
+
+def _riding(history: History, source: FloatArray, target: FloatArray) -> tuple[str, ...]:
+    names = [
+        history.space.names[j]
+        for j in np.flatnonzero(np.isnan(source) != np.isnan(target)).tolist()
+    ]
+    return tuple(
+        f"'{name}' is active in one of the two only; it comes and goes with what activates it."
+        for name in names
+    )
+
+
+def _sentence(
+    history: History,
+    objective: str | None,
+    source: str,
+    target: str,
+    names: tuple[str, ...],
+    contribution: FloatArray,
+    payout: float,
+) -> str:
+    chosen = history.objective(objective)
+    if not payout:
+        return f"Going from {source} to {target} changes nothing in the predicted {chosen.name}."
+    verb = "raises" if payout > 0 else "lowers"
+    largest = int(np.argmax(np.abs(contribution)))
+    return (
+        f"Going from {source} to {target} {verb} the predicted {chosen.name} by {abs(payout):.3g}; "
+        f"'{names[largest]}' accounts for {contribution[largest]:+.3g} of it."
+    )

@@ -1,0 +1,122 @@
+"""How strongly two parameters act together: Friedman's H, exact.
+
+H^2 of a pair is the part of the variance of its joint partial dependence that is not the sum of the two
+single ones. Under the uniform measure that is V_jk / (V_j + V_k + V_jk) of the functional ANOVA, so no
+sample is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.effects.effect import Effect, effect
+from hyperlens.explain.importance.shares import Effects, shares
+from hyperlens.explain.models.fitting import SurrogateName, fit, leader
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.quality import Quality
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Interactions(Record):
+    """Pairs, strongest by share of the variance first; H between 0 (additive) and 1 (nothing else).
+
+    `low` and `high` are quantiles over refits on parts of the data at level `level`. `effects` are
+    the two-parameter effects of the first pairs, as far as they act together at all.
+    """
+
+    objective: str
+    surrogate: str
+    pairs: tuple[tuple[str, str], ...]
+    h: FloatArray
+    low: FloatArray
+    high: FloatArray
+    share: FloatArray
+    level: float | None
+    effects: tuple[Effect, ...]
+    quality: Quality
+    notes: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = {name: getattr(self, name) for name in ("h", "low", "high", "share")}
+        return pd.DataFrame({"parameters": list(self.pairs)} | columns)
+
+
+def interactions(
+    history: History,
+    *,
+    surrogate: SurrogateName | None = None,
+    level: float | None = 0.9,
+    effects: int = 3,
+    grid: int = 15,
+    seed: int = 0,
+    objective: str | None = None,
+) -> Interactions:
+    """Friedman's H of every pair, on the surrogate that cross-validates better unless one is named.
+
+    The `effects` strongest pairs come with their effect on a `grid` by `grid` lattice.
+    """
+    if len(history.space) < 2:
+        raise AnalysisError("One parameter has nothing to interact with; tune at least two.")
+    if surrogate is None:
+        forest = fit(history, "forest", seed=seed, objective=objective)
+        try:
+            fitted = leader(fit(history, "gp", seed=seed, objective=objective), forest)
+        except AnalysisError:
+            fitted = forest
+    else:
+        fitted = fit(history, surrogate, seed=seed, objective=objective)
+    found = shares(history, fitted, 2, level, seed)
+    pairs = [k for k, effect in enumerate(found.effects) if len(effect) == 2]
+    h = friedman(found.effects, found.share[None, :], pairs)[0]
+    low = high = np.full(len(pairs), np.nan)
+    if level is not None and len(found.draws):
+        tail = (1 - level) / 2
+        low, high = np.quantile(
+            friedman(found.effects, found.draws, pairs), [tail, 1 - tail], axis=0
+        )
+        low, high = np.minimum(low, h), np.maximum(high, h)
+    share = found.share[pairs]
+    order = np.argsort(-np.nan_to_num(share), kind="stable")
+    names = history.space.names
+    ordered = [(names[a], names[b]) for a, b in (found.effects[pairs[k]] for k in order)]
+    acting = [p for p, s in zip(ordered, share[order], strict=True) if s > 0]
+    return Interactions(
+        objective=history.objective(objective).name,
+        surrogate=fitted.name,
+        pairs=tuple(ordered),
+        h=h[order],
+        low=low[order],
+        high=high[order],
+        share=share[order],
+        level=level,
+        effects=tuple(
+            effect(history, pair, surrogate=fitted.name, grid=grid, seed=seed, objective=objective)
+            for pair in acting[:effects]
+        ),
+        quality=fitted.quality,
+        notes=fitted.notes,
+    )
+
+
+def friedman(effects: Effects, drawn: FloatArray, pairs: list[int]) -> FloatArray:
+    """H of the pairs at these positions, for each row of shares drawn; 0 where the pair does nothing."""
+    alone = {effect[0]: k for k, effect in enumerate(effects) if len(effect) == 1}
+    together = drawn[:, pairs]
+    total = together.copy()
+    for side in (0, 1):
+        total += drawn[:, [alone[effects[k][side]] for k in pairs]]
+    return np.asarray(
+        np.sqrt(np.divide(together, total, out=np.zeros_like(total), where=total > 0))
+    )

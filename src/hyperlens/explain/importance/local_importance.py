@@ -1,0 +1,142 @@
+"""Local importance: how much the cost would vary around one configuration (LPI; Croppi 2021 Eq. 2).
+
+One parameter moves over its whole axis while all others stay; its share is the variance of the predicted
+cost it causes, in parts of that of all parameters. What a moving parent switches on takes its default
+value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.explain.importance.configurations import Which, named
+from hyperlens.explain.models.curves import mean_of
+from hyperlens.explain.models.fitting import Fitted, fit_or_take
+from hyperlens.explain.models.training import Cap
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import Axis, FloatArray
+from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FINE = 512  # midpoints of a continuous axis
+
+
+@dataclass(frozen=True)
+class LocalImportance(Record):
+    """Share of the variance along each parameter, most important first; nan if nothing varies.
+
+    `std` is the standard deviation of the predicted cost along the parameter; `best` the best cost
+    predicted there, in the user's direction, and `best_value` where. Inactive parameters have share 0.
+    """
+
+    objective: str
+    maximize: bool
+    at: str
+    cost: float  # predicted at the configuration itself
+    parameters: tuple[str, ...]
+    values: tuple[Any, ...]
+    share: FloatArray
+    std: FloatArray
+    best: FloatArray
+    best_values: tuple[Any, ...]
+    surrogate: str
+    quality: Quality
+    sentence: str
+    notes: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "parameter": self.parameters,
+                "value": list(self.values),
+                "share": self.share,
+                "std": self.std,
+                "best": self.best,
+                "best_value": list(self.best_values),
+            }
+        )
+
+
+def local_importance(
+    history: History,
+    at: Which = "best",
+    *,
+    surrogate: Any = "gp",
+    seed: int = 0,
+    objective: str | None = None,
+    budget: float | None = None,
+    cap: Cap | None = None,
+    trees: int = 64,
+) -> LocalImportance:
+    """Which parameters matter near a configuration: "best", "default", a trial, or values."""
+    space, chosen = history.space, history.objective(objective)
+    here = named(history, at, objective)
+    fitted = fit_or_take(
+        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    )
+    sign = -1.0 if chosen.maximize else 1.0
+    with one_thread():
+        cost = float(fitted.model.predict(here.vector[None])[0][0])
+        variance = np.zeros(len(space))
+        best = np.full(len(space), cost)
+        best_values = [here.values.get(name) for name in space.names]
+        for j in np.flatnonzero(~np.isnan(here.vector)).tolist():
+            codes, weights = _nodes(space.cube.axes[j])
+            mean = mean_of(fitted.model, _moved(history, here.vector, j, codes))
+            variance[j] = weights @ (mean - weights @ mean) ** 2
+            if mean.min() < best[j]:
+                best[j] = mean.min()
+                best_values[j] = space.parameters[j].decode(codes[[int(np.argmin(mean))]])[0]
+    total = float(variance.sum())
+    share = variance / total if total > 0 else np.full(len(space), np.nan)
+    order = np.argsort(-variance, kind="stable")
+    names = tuple(space.names[j] for j in order)
+    return LocalImportance(
+        objective=chosen.name,
+        maximize=chosen.maximize,
+        at=here.called,
+        cost=sign * cost,
+        parameters=names,
+        values=tuple(here.values.get(name) for name in names),
+        share=share[order],
+        std=np.sqrt(variance[order]),
+        best=sign * best[order],
+        best_values=tuple(best_values[j] for j in order),
+        surrogate=fitted.name,
+        quality=fitted.quality,
+        sentence=_sentence(here.called, names, share[order], fitted),
+        notes=fitted.notes,
+    )
+
+
+def _nodes(axis: Axis) -> tuple[FloatArray, FloatArray]:
+    """Every level with its measure, or midpoints of a fine grid."""
+    if axis.codes is not None:
+        return axis.codes, axis.weights()
+    return (np.arange(FINE) + 0.5) / FINE, np.full(FINE, 1 / FINE)
+
+
+def _moved(history: History, vector: FloatArray, column: int, codes: FloatArray) -> FloatArray:
+    """The configuration with one parameter at each of the codes."""
+    default = np.array([p.encode([p.default])[0] for p in history.space.parameters])
+    latents = np.tile(np.where(np.isnan(vector), default, vector), (len(codes), 1))
+    latents[:, column] = codes
+    return history.space.cube.vectors(latents)
+
+
+def _sentence(at: str, names: tuple[str, ...], share: FloatArray, fitted: Fitted) -> str:
+    if np.isnan(share).any():
+        return f"Around {at} no parameter changes what is predicted."
+    return (
+        f"Around {at}, '{names[0]}' causes {share[0]:.0%} of what varies when one parameter moves."
+    )

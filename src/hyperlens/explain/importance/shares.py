@@ -1,0 +1,165 @@
+"""Shares of variance of one surrogate, with the interval that reflects the data.
+
+Symbols
+    U        a set of axes: a main effect, a pair, a triple
+    share    V_U / V, averaged over trees for a forest
+    halves   random parts of the data on which the surrogate is fitted anew
+    n, m     rows of the data, rows of a half
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from hyperlens.explain.models.fitting import Fitted
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.random_forest.forest import Forest
+from hyperlens.surrogates.threads import one_thread
+
+HALVES = 32  # parts of the data that a forest's interval is computed from
+HALF_TREES = 16  # trees on each
+GP_HALVES = 12
+GP_ROWS = 200  # at the most, in a part that a Gaussian process is fitted to
+
+Effects = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """One entry per effect; `draws` (halves, effects) are the shares on each half."""
+
+    effects: Effects
+    share: FloatArray
+    std: FloatArray  # over the trees of a forest, over halves for a Gaussian process
+    low: FloatArray
+    high: FloatArray
+    draws: FloatArray
+    flat: int = 0  # trees left out because they predict the same everywhere
+
+
+def shares(history: History, fitted: Fitted, order: int, level: float | None, seed: int) -> Shares:
+    """Shares of a forest or a Gaussian process; the same request is answered from memory."""
+    key = ("shares", id(fitted), order, level, seed)
+    if key not in history.memory:
+        model = fitted.model
+        with one_thread():
+            if isinstance(model, Forest):
+                history.memory[key] = forest_shares(model, order, level, seed)
+            else:
+                assert isinstance(model, GP)
+                history.memory[key] = gp_shares(model, order, level, seed)
+    found: Shares = history.memory[key]
+    return found
+
+
+def forest_shares(forest: Forest, order: int, level: float | None, seed: int) -> Shares:
+    """Mean over trees. The interval is drawn out to where shares are heading as data grow.
+
+    The variance over random halves is that over whole data sets (delete-half jackknife). Each half's
+    forest is small, so part of what is seen is noise of its trees, W / trees. Half of that is taken
+    off: taking off all of it left intervals too narrow on small noisy runs, see
+    docs/results/interval_coverage.md.
+    """
+    found = forest.shares(order)
+    unknown = np.full(len(found.effects), np.nan)
+    none = np.empty((0, len(unknown)))
+    if not len(found.shares):
+        return Shares(found.effects, unknown, unknown, unknown, unknown, none, found.flat)
+    share, std = found.shares.mean(axis=0), found.shares.std(axis=0)
+    if level is None:
+        return Shares(found.effects, share, std, unknown, unknown, none, found.flat)
+    halves = _parts(len(forest.y), (len(forest.y) + 1) // 2, HALVES, seed)
+
+    def one(k: int) -> FloatArray:
+        small = Forest(forest.cube, HALF_TREES, seed + k + 1, threads=1)
+        return (
+            small.fit(forest.X[halves[k]], forest.y[halves[k]]).shares(order, found.effects).shares
+        )
+
+    drawn = [shares for shares in _each(one, HALVES, forest.threads) if len(shares) > 1]
+    if len(drawn) < 2:
+        return Shares(found.effects, share, std, unknown, unknown, none, found.flat)
+    draws = np.array([shares.mean(axis=0) for shares in drawn])
+    between = draws.var(axis=0, ddof=1)
+    within = np.mean([shares.var(axis=0, ddof=1) for shares in drawn], axis=0)
+    spread = np.sqrt(np.maximum(between - within / (2 * HALF_TREES), between / 4))
+    low, high = _bounds(share, heading(share, draws), spread, level, len(draws))
+    return Shares(found.effects, share, std, low, high, draws, found.flat)
+
+
+def gp_shares(gp: GP, order: int, level: float | None, seed: int) -> Shares:
+    """Closed form. The interval is that of refits on random parts of m rows, whose variance is
+    (n - m) / m times that over whole data sets.
+    """
+    exact = gp.shares(order)
+    effects = tuple(exact)
+    share = np.clip(list(exact.values()), 0.0, 1.0)  # rounding can pass either end
+    unknown = np.full(len(effects), np.nan)
+    n = len(gp.y)
+    if level is None or n < 4 or gp.variance <= 0:
+        share = share if gp.variance > 0 else unknown
+        empty = np.empty((0, len(effects)))
+        return Shares(effects, share, unknown, unknown, unknown, empty)
+    m = min((n + 1) // 2, GP_ROWS)
+    parts = _parts(n, m, GP_HALVES, seed)
+
+    def one(k: int) -> FloatArray:
+        small = GP(gp.cube, starts=1, seed=seed + k + 1).fit(gp.X[parts[k]], gp.y[parts[k]])
+        return np.array(list(small.shares(order).values()))
+
+    draws = np.array(_each(one, GP_HALVES, 1))
+    spread = draws.std(axis=0, ddof=1) * math.sqrt(m / (n - m))
+    low, high = _bounds(share, share, spread, level, len(draws))
+    return Shares(effects, share, spread, low, high, draws)
+
+
+def heading(share: FloatArray, draws: FloatArray) -> FloatArray:
+    """Where a share is heading as data grow.
+
+    A forest's error shrinks about as 1 / sqrt(n), so what it still lacks at n is 1 / (sqrt 2 - 1)
+    times what it gained from n / 2 to n.
+    """
+    gained = share - draws.mean(axis=0)
+    return np.asarray(np.clip(share + gained / (math.sqrt(2.0) - 1.0), 0.0, 1.0))
+
+
+def ranks(draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Between which ranks (1 is the largest) each effect stays in a part `level` of the halves."""
+    if not len(draws):
+        unknown = np.full(draws.shape[1], np.nan)
+        return unknown, unknown
+    place = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable") + 1.0
+    tail = (1 - level) / 2
+    low, high = np.quantile(place, [tail, 1 - tail], axis=0)
+    return np.floor(low), np.ceil(high)
+
+
+def _parts(n: int, m: int, count: int, seed: int) -> list[IntArray]:
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(n)[:m] for _ in range(count)]
+
+
+def _each(one: Callable[[int], FloatArray], count: int, threads: int) -> list[FloatArray]:
+    if threads == 1:
+        return [one(k) for k in range(count)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(one, range(count)))
+
+
+def _bounds(
+    share: FloatArray, towards: FloatArray, spread: FloatArray, level: float, draws: int
+) -> tuple[FloatArray, FloatArray]:
+    """Interval around share and `towards`, even in the square root, where spreads are about even."""
+    quantile = float(student.ppf((1 + level) / 2, draws - 1))
+    reach = quantile * spread / (2 * np.sqrt(np.maximum(np.maximum(share, spread), 1e-300)))
+    low = np.maximum(np.sqrt(np.minimum(share, towards)) - reach, 0.0) ** 2
+    high = np.minimum(np.sqrt(np.maximum(share, towards)) + reach, 1.0) ** 2
+    return low, high

@@ -1,0 +1,88 @@
+"""Curves of single configurations (ICE): the prediction as one or two parameters move.
+
+Symbols
+    S        the explained columns, moved over a grid of g points
+    m        configurations, drawn by Sobol' from the latents in which S is active
+    mean, variance   (m, g): the surrogate's prediction at each
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.stats import qmc
+
+from hyperlens.spaces.cube import Cube, FloatArray, Runs, measure
+from hyperlens.surrogates.gaussian_process.gp import GP
+
+
+class Predictor(Protocol):
+    """Anything that predicts mean and standard deviation at vectors of the unit cube."""
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]: ...
+
+
+def mean_of(model: Predictor, X: FloatArray) -> FloatArray:
+    """The predicted mean alone, which a Gaussian process has far sooner than its uncertainty."""
+    return model.mean(X) if isinstance(model, GP) else model.predict(X)[0]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One row a configuration, one column a grid point; nan where S cannot be active."""
+
+    latents: FloatArray  # (m, d)
+    mean: FloatArray
+    variance: FloatArray
+
+
+def curves(
+    model: Predictor,
+    cube: Cube,
+    columns: tuple[int, ...],
+    grid: FloatArray,
+    size: int = 1024,
+    seed: int = 0,
+) -> Curves:
+    """Predictions of `size` configurations along the grid (g, len(columns))."""
+    latents = sample_active(cube, columns, size, seed)
+    parents = {p for c in range(cube.d) for p in cube.parents(c)}
+    if isinstance(model, GP) and not parents & set(columns):
+        return Curves(latents, *model.curves(columns, grid, cube.vectors(latents)))
+    mean, variance = np.full((2, len(latents), len(grid)), np.nan)
+    for g, point in enumerate(grid):
+        moved = latents.copy()
+        moved[:, columns] = point
+        valid = np.asarray(cube.active(moved)[:, columns].all(axis=1))
+        if valid.any():
+            predicted, std = model.predict(cube.vectors(moved[valid]))
+            mean[valid, g], variance[valid, g] = predicted, std**2
+    return Curves(latents, mean, variance)
+
+
+def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) -> FloatArray:
+    """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 Appendix B)."""
+    engine = qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
+    found = np.empty((0, cube.d))
+    for _ in range(64):
+        points = engine.random(1 << max(int(size - 1).bit_length(), 1))
+        found = np.vstack([found, points[cube.active(points)[:, columns].all(axis=1)]])
+        if len(found) >= size:
+            break
+    return found[:size]
+
+
+def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> FloatArray:
+    """Sobol' points of the latents inside a box."""
+    engine = qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
+    latents = np.asarray(engine.random(1 << max(int(size - 1).bit_length(), 0)))[:size]
+    for j, runs in box.items():
+        starts = np.array([low for low, _ in runs])
+        lengths = np.cumsum([0.0] + [high - low for low, high in runs])
+        at = latents[:, j] * measure(runs)
+        run = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(runs) - 1)
+        latents[:, j] = starts[run] + at - lengths[run]
+    return latents

@@ -1,0 +1,323 @@
+"""The surrogate that proposed a trial: rebuilt as it was recorded, or fitted to the trials before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.curves import Predictor
+from hyperlens.explain.models.fitting import NAMES, SurrogateName, fit, given
+from hyperlens.explain.proposals.aims import Acquisition
+from hyperlens.runs.history import History, State, Trial
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.quality import Quality, assess
+from hyperlens.surrogates.random_forest.forest import Forest
+from hyperlens.surrogates.threads import one_thread
+
+CLOSE = 1e-6  # of the costs' range: a rebuilt surrogate that is farther off is another one
+MOST_LEARNED = 10**6  # trials that a record may name
+BEST = ("best",)  # words for the best trial
+
+WhichTrial = int | Literal["best"]
+Origin = Literal["surrogate", "initial", "random", "unknown"]
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """A surrogate of minimised costs as it was when a trial was proposed.
+
+    `X` and `y` are what it had learned from, `best` the smallest mean it predicts there. `tau` and
+    `acquisition` are those that the trial was proposed by, None unless they were recorded.
+    """
+
+    name: SurrogateName
+    model: GP | Forest | Predictor
+    X: FloatArray
+    y: FloatArray
+    best: float
+    recorded: bool
+    tau: float | None
+    acquisition: Acquisition | None
+    quality: Quality
+    notes: tuple[str, ...]
+
+
+def position(history: History, trial: int) -> int:
+    """Where the trial of this number stands in the history."""
+    for k, candidate in enumerate(history.trials):
+        if candidate.number == trial:
+            return k
+    if not history.trials:
+        raise AnalysisError("This run has no trials; run some before explaining it.")
+    raise AnalysisError(
+        f"There is no trial {trial}; choose a number from {history.trials[0].number} to "
+        f"{history.trials[-1].number}."
+    )
+
+
+def numbered(history: History, trial: WhichTrial | None, objective: str | None) -> int:
+    """The number of the trial that is meant, the best one's if None."""
+    if trial is None or (isinstance(trial, str) and trial in BEST):
+        return history.best(objective).number
+    if isinstance(trial, (int, np.integer)) and not isinstance(trial, bool):
+        return history.trials[position(history, int(trial))].number
+    raise AnalysisError(f"There is no trial '{trial}'; give a trial's number, or 'best'.")
+
+
+def origin(trial: Trial) -> Origin:
+    """Who is recorded to have chosen this trial's configuration."""
+    kept = trial.proposal
+    if kept is not None and kept.get("kind") == "initial":
+        return "initial"
+    if kept is not None and kept.get("kind") == "proposed":
+        return "surrogate" if kept.get("surrogate") else "random"
+    return "unknown"
+
+
+def proposed(trial: Trial) -> bool:
+    """Is it recorded that a surrogate proposed this trial?"""
+    return origin(trial) == "surrogate"
+
+
+def recorded_aim(trial: Trial) -> tuple[Acquisition | None, float | None]:
+    """Acquisition and tau by which a surrogate proposed this trial, as far as they are recorded."""
+    if not proposed(trial):
+        return None, None
+    assert trial.proposal is not None
+    acquisition, tau = trial.proposal.get("acquisition"), trial.proposal.get("tau")
+    return (
+        acquisition if acquisition in ("lcb", "ei") else None,
+        float(tau) if isinstance(tau, (int, float)) else None,
+    )
+
+
+UNPROPOSED: Mapping[Origin, str] = {
+    "surrogate": "Trial {} was proposed by a recorded surrogate; another was asked for.",
+    "initial": "Trial {} belongs to the initial design, no surrogate proposed it.",
+    "random": "Trial {} was drawn at random, no surrogate proposed it.",
+    "unknown": "What the optimiser believed when it proposed trial {} is not recorded.",
+}
+
+
+def proposer(
+    history: History,
+    trial: int,
+    surrogate: Any = None,
+    *,
+    objective: str | None = None,
+    seed: int = 0,
+    trees: int = 64,
+) -> Proposer:
+    """The surrogate behind a trial: as recorded unless one is named or given, else fitted."""
+    place = position(history, trial)
+    chosen = history.trials[place]
+    notes: tuple[str, ...] = ()
+    if surrogate is None and proposed(chosen):
+        try:
+            return _rebuilt(history, chosen, objective)
+        except _Unusable as reason:
+            notes = (f"The surrogate recorded with trial {trial} {reason}",)
+    else:
+        notes = (UNPROPOSED[origin(chosen)].format(trial),)
+    wanted = "gp" if surrogate is None else surrogate
+    return _fitted(history, place, wanted, objective, seed, trees, notes)
+
+
+class _Unusable(Exception):
+    """Why a recorded surrogate cannot be rebuilt: the end of a sentence."""
+
+
+def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
+    kept = trial.proposal
+    assert kept is not None
+    if not isinstance(kept["surrogate"], Mapping):
+        raise _Unusable("is of an unknown kind; another was fitted.")
+    described = dict(kept["surrogate"])
+    X, y, failed = _learned(history, kept, objective)
+    awaited = _vectors(history, _numbers(kept.get("awaited")))
+    name = described.pop("name", None)
+    cube = history.space.cube
+    try:
+        with one_thread():
+            if name == "gp":
+                model: GP | Forest = GP.from_parameters(cube, Parameters.from_dict(described), X, y)
+            elif name == "forest":
+                size, seed = int(described["trees"]), int(described["seed"])
+                model = Forest(cube, size, seed, threads=1).fit(X, y)
+            else:
+                raise _Unusable("is of an unknown kind; another was fitted.")
+            quality = assess(model, X, y, NAMES[name])
+            if len(awaited):
+                model = _believing(model, X, y, awaited)
+            best = float(model.predict(X)[0].min())
+            own = history.space.encode([trial.values])
+            mean, std = (float(part[0]) for part in model.predict(own))
+    except (KeyError, TypeError, ValueError, AssertionError, np.linalg.LinAlgError) as problem:
+        raise _Unusable("is not complete; another was fitted.") from problem
+    allowed = CLOSE * max(float(np.ptp(y)), abs(mean))
+    for found, recorded in ((mean, kept.get("mean")), (std, kept.get("std"))):
+        if isinstance(recorded, (int, float)) and not abs(found - recorded) <= allowed:
+            raise _Unusable("predicted otherwise than it does now; another was fitted.")
+    acquisition, tau = recorded_aim(trial)
+    return Proposer(
+        name="gp" if name == "gp" else "forest",
+        model=model,
+        X=X,
+        y=y,
+        best=best,
+        recorded=True,
+        tau=tau,
+        acquisition=acquisition,
+        quality=quality,
+        notes=_said(len(y), len(awaited), failed),
+    )
+
+
+def _said(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
+    found: tuple[str, ...] = ()
+    if failed:
+        found += (
+            f"Of the {learned} results it knew, {failed} were failures, which count as the worst.",
+        )
+    if awaited:
+        found += (
+            f"Beside the {learned} results it knew, the surrogate believed its own means of the "
+            f"{awaited} trials that were still running.",
+        )
+    return found
+
+
+def _believing(
+    model: GP | Forest, X: FloatArray, y: FloatArray, awaited: FloatArray
+) -> GP | Forest:
+    """The same surrogate, which takes its own means for the costs of trials that still ran."""
+    both = np.vstack([X, awaited]), np.concatenate([y, model.predict(awaited)[0]])
+    if isinstance(model, GP):
+        return GP.from_parameters(model.cube, model.parameters, *both)
+    return model.fit(*both)
+
+
+def _learned(
+    history: History, kept: Mapping[str, Any], objective: str | None
+) -> tuple[FloatArray, FloatArray, int]:
+    """Vectors and minimised costs in the order told; failed ones, so many, count as the worst."""
+    numbers = _numbers(kept.get("learned"))
+    X = _vectors(history, numbers)
+    chosen = history.objective(objective)
+    k = history.objectives.index(chosen)
+    by_number = {t.number: t for t in history.trials}
+    found = [by_number[number] for number in numbers]
+    costs = np.array([t.costs[k] if t.state is State.COMPLETE else math.nan for t in found])
+    costs = -costs if chosen.maximize else costs
+    known = np.isfinite(costs)
+    if not known.any():
+        raise _Unusable("had learned from no result; another was fitted.")
+    return X, np.where(known, costs, costs[known].max()), int((~known).sum())
+
+
+def _vectors(history: History, numbers: Sequence[int]) -> FloatArray:
+    place = {t.number: k for k, t in enumerate(history.trials)}
+    absent = [number for number in numbers if number not in place]
+    if absent:
+        raise _Unusable(
+            f"had learned from trial {absent[0]}, which this run does not hold; another was fitted."
+        )
+    return np.asarray(history.vectors[[place[number] for number in numbers]])
+
+
+def _numbers(text: object) -> list[int]:
+    """Trial numbers of "0-15,18,17", in this order."""
+    found: list[int] = []
+    for part in str(text or "").split(","):
+        first, dash, last = part.strip().partition("-")
+        if not part.strip():
+            continue
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise _Unusable("names the trials it learned from in no known way; another was fitted.")
+        found.extend(range(int(first), min(int(last or first), int(first) + MOST_LEARNED) + 1))
+        if len(found) > MOST_LEARNED:
+            raise _Unusable("names too many trials; another was fitted.")
+    return found
+
+
+def _fitted(
+    history: History,
+    place: int,
+    surrogate: Any,
+    objective: str | None,
+    seed: int,
+    trees: int,
+    notes: tuple[str, ...],
+) -> Proposer:
+    number = history.trials[place].number
+    before = replace(history, trials=history.trials[:place])
+    if place < first_explainable(history, objective):
+        raise AnalysisError(
+            f"Before trial {number} fewer than two different costs were known, so no surrogate can "
+            "say why it was proposed; choose a later trial."
+        )
+    if isinstance(surrogate, str):
+        found = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
+        said: tuple[str, ...] = _what_was_fitted(before, NAMES[surrogate], number, objective)
+    else:
+        found = given(before, surrogate, objective=objective)
+        said = ("The surrogate that is explained was given.",)
+    acquisition, tau = recorded_aim(history.trials[place])
+    X, y = found.training.X, found.training.y
+    with one_thread():
+        best = float(np.min(found.model.predict(X)[0]))
+    return Proposer(
+        name=found.name,
+        model=found.model,
+        X=X,
+        y=y,
+        best=best,
+        recorded=False,
+        tau=tau,
+        acquisition=acquisition,
+        quality=found.quality,
+        notes=(*notes, *said, *found.notes),
+    )
+
+
+def _what_was_fitted(
+    before: History, surrogate: str, number: int, objective: str | None
+) -> tuple[str, ...]:
+    """To which of the trials before a trial a surrogate was fitted, and what was left out of them."""
+    k = before.objectives.index(before.objective(objective))
+    with_cost = [
+        t for t in before.trials if t.state in before.analysed and math.isfinite(t.costs[k])
+    ]
+    used = [before.trials[i] for i in before.data(objective).rows]
+    kind = "complete trial" if all(t.state is State.COMPLETE for t in used) else "trial"
+    kind += "" if len(used) == 1 else "s"
+    budget = used[0].budget if all(t.budget is not None for t in used) else None
+    said = f"A {surrogate} was fitted to the {len(used)} {kind} before trial {number}"
+    if len(used) < len(with_cost):
+        said += f" at budget {budget:g}, the largest by then, of {len(with_cost)} at any budget"
+    elif budget is not None:
+        said += f", all at budget {budget:g}, the largest by then"
+    if left := len(before.trials) - len(with_cost):
+        lacking = (
+            f"{left} of the {len(before.trials)} trials before it had no result and were left out."
+        )
+        return f"{said}.", lacking
+    return (f"{said}.",)
+
+
+def first_explainable(history: History, objective: str | None) -> int:
+    """Position of the first trial before which two different costs were known; else their number."""
+    k = history.objectives.index(history.objective(objective))
+    known: set[float] = set()
+    for place, trial in enumerate(history.trials):
+        if len(known) > 1:
+            return place
+        if trial.state is State.COMPLETE and math.isfinite(trial.costs[k]):
+            known.add(trial.costs[k])
+    return len(history.trials)

@@ -1,0 +1,123 @@
+"""Were enough steps drawn? The thesis's check of its Monte Carlo estimator (Croppi 2021 appendix C).
+
+The estimated contributions miss the payout by the efficiency gap. If the gap is smaller than the
+smallest difference between two contributions, giving all of it to one parameter cannot change their
+ranking, and the steps suffice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.proposals.proposers import WhichTrial
+from hyperlens.explain.proposals.why import Why, why
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SIZES = (100, 1000, 5000, 10_000, 15_000, 20_000)  # those the thesis tried
+CHECKED = ("bound", "mean", "uncertainty")
+
+
+@dataclass(frozen=True)
+class SampleSize(Record):
+    """Gap and smallest difference by sample size (rows) and by bound, mean, uncertainty (columns).
+
+    `sufficient` is the first size that is enough for all three, None if none was.
+    """
+
+    trial: int
+    samples: IntArray
+    gap: FloatArray
+    difference: FloatArray
+    enough: BoolArray
+    sufficient: int | None
+    sentence: str
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = [
+            (int(size), name, self.gap[i, k], self.difference[i, k], bool(self.enough[i, k]))
+            for i, size in enumerate(self.samples)
+            for k, name in enumerate(CHECKED)
+        ]
+        return pd.DataFrame(rows, columns=["samples", "what", "gap", "difference", "enough"])
+
+
+def check_sample_size(
+    explained: Why | History,
+    trial: WhichTrial | None = None,
+    *,
+    samples: Sequence[int] = SIZES,
+    **options: Any,
+) -> SampleSize:
+    """Check one sampled explanation, or search the first of `samples` that suffices for a trial.
+
+    `options` are those of `why`.
+    """
+    if isinstance(explained, Why):
+        if explained.method != "sampled":
+            raise AnalysisError(
+                "This explanation was not sampled with the thesis's estimator, so there is nothing to "
+                "check; ask for method='sampled'."
+            )
+        return _checked([explained])
+    if not samples:
+        raise AnalysisError("No sample size was given to check; give at least one.")
+    found: list[Why] = []
+    for size in sorted(samples):
+        options |= {"method": "sampled", "samples": int(size)}
+        found.append(why(explained, trial, **options))
+        if _enough(found[-1]).all():
+            break
+    return _checked(found)
+
+
+def _gap(explained: Why) -> FloatArray:
+    """|sum of contributions - payout| of bound, mean and uncertainty."""
+    sums = [float(getattr(explained, name).sum()) - explained.payout[name] for name in CHECKED]
+    return np.abs(sums)
+
+
+def _difference(explained: Why) -> FloatArray:
+    """Smallest difference between contributions of two active parameters; infinite for one."""
+    active = [value is not None for value in explained.values]
+    steps = [np.diff(np.sort(getattr(explained, name)[active])) for name in CHECKED]
+    return np.array([float(step.min(initial=np.inf)) for step in steps])
+
+
+def _enough(explained: Why) -> BoolArray:
+    return np.asarray(_gap(explained) < _difference(explained))
+
+
+def _checked(found: Sequence[Why]) -> SampleSize:
+    enough = np.array([_enough(w) for w in found])
+    last = found[-1]
+    sufficient = last.samples if enough[-1].all() else None
+    lacking = [name for name, good in zip(CHECKED, enough[-1], strict=True) if not good]
+    sentence = (
+        f"{last.samples} samples suffice: redistributing what is missing from the payout cannot change "
+        "the ranking."
+        if sufficient is not None
+        else f"{last.samples} samples do not suffice for the {', '.join(lacking)}: what is missing from "
+        "the payout is larger than the smallest difference between two parameters; draw more."
+    )
+    return SampleSize(
+        trial=last.trial,
+        samples=np.array([w.samples for w in found]),
+        gap=np.array([_gap(w) for w in found]),
+        difference=np.array([_difference(w) for w in found]),
+        enough=enough,
+        sufficient=sufficient,
+        sentence=sentence,
+    )

@@ -1,0 +1,170 @@
+"""Where the search looked and where it did not: maximum mean discrepancy to uniform (Moosbauer et al. 2021 C.1).
+
+Symbols
+    X, U     n evaluated configurations, and REFERENCE drawn uniformly from the space
+    k        Gaussian kernel, its width the median distance of all points
+    MMD^2    mean k(X,X) + mean k(U,U) - 2 mean k(X,U), the biased V-statistic; for two even samples
+             of n and m points its mean is (1/n + 1/m) (1 - mean k of two different points)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from hyperlens.errors import AnalysisError
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import Cube, FloatArray, IntArray
+from hyperlens.surrogates.threads import one_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_POINTS = 500  # of a run, drawn at random beyond
+REFERENCE = 500
+CHECKPOINTS = 20
+PERMUTATIONS = 199
+MANY, FEW = 30, 250  # with many parameters each alone is judged from few points
+INACTIVE = -0.5  # as far from the middle of an axis as its ends are from each other
+
+
+@dataclass(frozen=True)
+class Bias(Record):
+    """Distance of the evaluated configurations from uniform: 0 is even, about 1 is one point.
+
+    `mmd`, `p` over all parameters; `expected` is what an even search of this size has.
+    `parameters`, `parameter_mmd`, `parameter_p` for each alone, most biased first. `path` and
+    `expected_path` show it after each number of trials in `iteration`.
+    """
+
+    trials: int
+    mmd: float
+    p: float
+    expected: float
+    parameters: tuple[str, ...]
+    parameter_mmd: FloatArray
+    parameter_p: FloatArray
+    iteration: IntArray
+    path: FloatArray
+    expected_path: FloatArray
+    seed: int
+    notes: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(
+            {"parameter": self.parameters, "mmd": self.parameter_mmd, "p": self.parameter_p}
+        )
+
+
+def bias(history: History, *, seed: int = 0) -> Bias:
+    """Compare all evaluated configurations, whatever became of them, with an even search."""
+    with one_thread():
+        return _bias(history, seed)
+
+
+def _bias(history: History, seed: int) -> Bias:
+    space = history.space
+    rng = np.random.default_rng(seed)
+    run = history.vectors
+    if len(run) < 2:
+        raise AnalysisError(
+            "One trial has no distribution; run more before asking where it looked."
+        )
+    notes: tuple[str, ...] = ()
+    X = run
+    if len(run) > MOST_POINTS:
+        X = run[np.sort(rng.permutation(len(run))[:MOST_POINTS])]
+        notes = (f"From {MOST_POINTS} of {len(run)} trials, drawn at random.",)
+    n = len(X)
+    both = np.vstack([X, space.sample(REFERENCE, rng)])
+    K = gram(points(space.cube, both))
+    mmd, p = compared(K, n, rng)
+    few = np.r_[: min(n, FEW), n : n + FEW] if len(space) > MANY else np.arange(len(both))
+    first = int((few < n).sum())
+    alone = [
+        compared(gram(points(space.cube, both[few], (j,))), first, rng) for j in range(len(space))
+    ]
+    order = np.argsort([-a[0] for a in alone], kind="stable")
+    steps = np.unique(np.linspace(2, n, CHECKPOINTS).astype(np.int64))
+    path = [
+        discrepancy(K[np.ix_(rows, rows)], t) for t in steps for rows in [np.r_[:t, n : len(K)]]
+    ]
+    even = expected(K[n:, n:], steps)
+    return Bias(
+        trials=len(run),
+        mmd=mmd,
+        p=p,
+        expected=float(even[-1]),
+        parameters=tuple(space.names[j] for j in order),
+        parameter_mmd=np.array([alone[j][0] for j in order]),
+        parameter_p=np.array([alone[j][1] for j in order]),
+        iteration=np.round(steps * (len(run) / n)).astype(np.int64),
+        path=np.array(path),
+        expected_path=even,
+        seed=seed,
+        notes=(*notes, _sentence(mmd, p, float(even[-1]))),
+    )
+
+
+def points(cube: Cube, X: FloatArray, columns: tuple[int, ...] | None = None) -> FloatArray:
+    """Vectors as points of a Euclidean space: categories one coordinate a level, at distance one."""
+    parts = []
+    for j in range(cube.d) if columns is None else columns:
+        axis, x = cube.axes[j], X[:, j]
+        if axis.codes is not None and not axis.ordered:
+            level = np.where(np.isnan(x), -1, axis.level(np.nan_to_num(x)))
+            parts.append((level[:, None] == np.arange(-1, axis.levels)) / np.sqrt(2.0))
+        else:
+            parts.append(np.where(np.isnan(x), INACTIVE, x)[:, None])
+    return np.hstack(parts)
+
+
+def gram(P: FloatArray) -> FloatArray:
+    """Gaussian kernel of all pairs, its width the median distance."""
+    squared = cdist(P, P, "sqeuclidean")
+    distances = np.sqrt(squared[np.triu_indices(len(P), 1)])
+    width = float(np.median(distances)) or float(distances.mean()) or 1.0
+    return np.asarray(np.exp(-squared / (2 * width**2)))
+
+
+def discrepancy(K: FloatArray, n: int) -> float:
+    """Square root of the biased MMD^2 of the first n points against the others."""
+    sign = np.full(len(K), -1.0 / (len(K) - n))
+    sign[:n] = 1.0 / n
+    return float(np.sqrt(max(sign @ K @ sign, 0.0)))
+
+
+def expected(K: FloatArray, sizes: IntArray) -> FloatArray:
+    """Root of the mean MMD^2 of even samples of these sizes, given the kernel of the reference."""
+    m = len(K)
+    alike = (K.sum() - np.trace(K)) / (m * (m - 1))
+    return np.asarray(np.sqrt((1 / sizes + 1 / m) * (1 - alike)))
+
+
+def compared(K: FloatArray, n: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Discrepancy of the first n points against the others, and its permutation p-value."""
+    seen = discrepancy(K, n)
+    sign = np.full(len(K), -1.0 / (len(K) - n))
+    sign[:n] = 1.0 / n
+    shuffled = np.array([rng.permutation(sign) for _ in range(PERMUTATIONS)])
+    drawn = np.sqrt(np.maximum(np.einsum("pi,pi->p", shuffled @ K, shuffled), 0.0))
+    return seen, (1 + int(np.sum(drawn >= seen - 1e-12))) / (PERMUTATIONS + 1)
+
+
+def _sentence(mmd: float, p: float, expected: float) -> str:
+    if p > 0.05:
+        return (
+            f"The search cannot be told from an even one (MMD {mmd:.2f}, an even search of this size "
+            f"has about {expected:.2f}, p {p:.3f})."
+        )
+    return (
+        f"The search favoured some parts of the space (MMD {mmd:.2f}, an even search of this size has "
+        f"about {expected:.2f}, p {p:.3f}); what is said of the parts it neglected is less sure."
+    )

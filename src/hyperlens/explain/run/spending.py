@@ -1,0 +1,132 @@
+"""What a run was spent on: trials, time and budget, by model and by size of the budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.spaces.space import Space
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHECKPOINTS = 40
+MOST_BUDGETS = 24  # different ones; more are no levels of a schedule
+
+
+@dataclass(frozen=True)
+class Spending(Record):
+    """Trials by model (rows) and budget (columns); one row or column where the run has no such choice.
+
+    `choice` is the parameter that switches most others on and off, the model in a search over
+    models. `best` is the best cost of each cell in the user's direction, nan where none was analysed;
+    `seconds` is nan where no times were recorded. `path[m, k]` is the part of the first `steps[k]`
+    trials that model m got.
+    """
+
+    objective: str
+    maximize: bool
+    choice: str | None
+    models: tuple[Any, ...]
+    budgets: tuple[float | None, ...]
+    trials: IntArray
+    seconds: FloatArray
+    best: FloatArray
+    steps: IntArray
+    path: FloatArray
+    notes: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = [
+            {
+                "model": model,
+                "budget": budget,
+                "trials": int(self.trials[i, j]),
+                "seconds": float(self.seconds[i, j]),
+                "best": float(self.best[i, j]),
+            }
+            for i, model in enumerate(self.models)
+            for j, budget in enumerate(self.budgets)
+        ]
+        return pd.DataFrame(rows)
+
+
+def spending(history: History, objective: str | None = None) -> Spending:
+    """Count what each model and each budget got."""
+    chosen = history.objective(objective)
+    k = history.objectives.index(chosen)
+    name = model_choice(history.space)
+    budgets, notes = _budgets(history)
+    if name is None and budgets == (None,):
+        raise AnalysisError(
+            "This run neither chooses among models nor records budgets, so there is nothing to divide."
+        )
+    models: tuple[Any, ...] = ("all trials",)
+    if name is not None:
+        models = tuple(history.space[name].values or ())
+    shape = (len(models), len(budgets))
+    count = np.zeros(shape, dtype=np.int64)
+    seconds, timed = np.zeros(shape), False
+    best = np.full(shape, math.nan)
+    of_model = []
+    for trial in history.trials:
+        i = 0 if name is None else _place(models, trial.values.get(name))
+        j = 0 if budgets == (None,) else _place(budgets, trial.budget)
+        of_model.append(i)
+        if i is None or j is None:
+            continue
+        count[i, j] += 1
+        taken = trial.seconds
+        if not math.isnan(taken):
+            timed = True
+            seconds[i, j] += taken
+        cost = trial.costs[k]
+        if trial.state in history.analysed and math.isfinite(cost):
+            better = max if chosen.maximize else min
+            best[i, j] = cost if math.isnan(best[i, j]) else better(best[i, j], cost)
+    got = np.array([[m == i for m in of_model] for i in range(len(models))], dtype=float)
+    steps = np.unique(np.linspace(1, len(of_model), CHECKPOINTS).astype(np.int64))
+    return Spending(
+        objective=chosen.name,
+        maximize=chosen.maximize,
+        choice=name,
+        models=models,
+        budgets=budgets,
+        trials=count,
+        seconds=seconds if timed else np.full(shape, math.nan),
+        best=best,
+        steps=steps,
+        path=np.cumsum(got, axis=1)[:, steps - 1] / steps,
+        notes=notes,
+    )
+
+
+def model_choice(space: Space) -> str | None:
+    """The category that switches most other parameters on and off; None if none does."""
+    switched: dict[str, int] = {}
+    for clauses in space.clauses.values():
+        for parent in {p for clause in clauses for p, *_ in clause}:
+            if space[parent].kind == "categorical":
+                switched[parent] = switched.get(parent, 0) + 1
+    return max(switched, key=lambda name: (switched[name], -space.column(name)), default=None)
+
+
+def _budgets(history: History) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
+    found = sorted({t.budget for t in history.trials if t.budget is not None})
+    if len(found) > MOST_BUDGETS:
+        return (None,), (f"There are {len(found)} different budgets; they are not told apart.",)
+    return (tuple(found), ()) if len(found) > 1 else ((None,), ())
+
+
+def _place(levels: tuple[Any, ...], value: Any) -> int | None:
+    return levels.index(value) if value is not None and value in levels else None

@@ -1,0 +1,115 @@
+"""Every trial as a row: what was tried, what came of it, and where it lies on each axis."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.spaces.parameter import Parameter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_TICKS = 6  # of an axis of numbers or of many levels
+
+Tick = tuple[float, Any]  # a place of the unit cube and the value that stands there
+
+
+@dataclass(frozen=True)
+class Trials(Record):
+    """All trials in order, one entry each; costs are in the user's direction, nan where unknown.
+
+    `values` and `ticks` have one entry per parameter: its value in each trial (None where it is
+    inactive), and some places of its axis with their values. `places` (trials, parameters) are
+    vectors of the unit cube, nan where inactive. `analysed` are those that ended as they should, with
+    a finite cost, at the budget that is explained.
+    """
+
+    objective: str
+    maximize: bool
+    parameters: tuple[str, ...]
+    number: IntArray
+    state: tuple[str, ...]
+    cost: FloatArray
+    analysed: BoolArray
+    budget: FloatArray
+    seconds: FloatArray
+    proposer: tuple[str | None, ...]
+    reason: tuple[str | None, ...]
+    values: tuple[tuple[Any, ...], ...]
+    places: FloatArray
+    ticks: tuple[tuple[Tick, ...], ...]
+
+    @property
+    def states(self) -> dict[str, int]:
+        """How many trials ended in each state, most first."""
+        return dict(Counter(self.state).most_common())
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why trials failed or were pruned, as far as they say, most frequent first."""
+        return dict(Counter(r for r in self.reason if r).most_common())
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns: dict[str, Any] = {"trial": self.number, "state": self.state, "cost": self.cost}
+        columns |= {"budget": self.budget, "seconds": self.seconds, "reason": self.reason}
+        known = {k: v for k, v in columns.items() if _said(v)}
+        for name, values in zip(self.parameters, self.values, strict=True):
+            known[f"{name} value" if name in columns else name] = list(values)
+        return pd.DataFrame(known)
+
+
+def trials(history: History, objective: str | None = None) -> Trials:
+    """All trials of a run, whatever became of them."""
+    chosen = history.objective(objective)
+    k = history.objectives.index(chosen)
+    rows, space = history.trials, history.space
+    return Trials(
+        objective=chosen.name,
+        maximize=chosen.maximize,
+        parameters=space.names,
+        number=np.array([t.number for t in rows], dtype=np.int64),
+        state=tuple(t.state.value for t in rows),
+        cost=np.array([t.costs[k] for t in rows], dtype=float),
+        analysed=np.isin(np.arange(len(rows)), _analysed(history, objective)),
+        budget=np.array([math.nan if t.budget is None else t.budget for t in rows], dtype=float),
+        seconds=np.array([t.seconds for t in rows], dtype=float),
+        proposer=tuple(t.proposer for t in rows),
+        reason=tuple(t.reason for t in rows),
+        values=tuple(tuple(t.values.get(name) for t in rows) for name in space.names),
+        places=history.vectors.copy(),
+        ticks=tuple(_ticks(p) for p in space.parameters),
+    )
+
+
+def _analysed(history: History, objective: str | None) -> IntArray:
+    """Rows of the trials that explanations are made of; none where there is nothing to explain."""
+    try:
+        return history.data(objective).rows
+    except AnalysisError:
+        return np.empty(0, dtype=np.int64)
+
+
+def _said(column: Any) -> bool:
+    """Does a column say anything at all?"""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return not np.isnan(column).all()
+    return any(value is not None for value in column)
+
+
+def _ticks(parameter: Parameter) -> tuple[Tick, ...]:
+    codes = parameter.grid(MOST_TICKS)
+    if len(codes) > MOST_TICKS:  # levels without an order, all of them
+        codes = codes[np.unique(np.linspace(0, len(codes) - 1, MOST_TICKS).astype(int))]
+    return tuple(zip(codes.tolist(), parameter.decode(codes), strict=True))

@@ -1,0 +1,222 @@
+"""What a run holds, before anything is explained: trials, space, and what cannot be said of it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError, listed
+from hyperlens.record import Record
+from hyperlens.runs.history import Data, History, State
+from hyperlens.spaces.parameter import Parameter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEW = 5  # trials in which a parameter should be active before its effect is worth a look
+MOST_BUDGETS = 20  # listed one by one
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An objective: its direction, in how many trials it is known, and how far it reaches."""
+
+    name: str
+    maximize: bool
+    trials: int
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True)
+class Described:
+    """A parameter: what it may be, when it is active, and in how many trials it was set."""
+
+    name: str
+    kind: str
+    lower: float | None
+    upper: float | None
+    log: bool
+    choices: tuple[Any, ...]
+    active_when: str | None
+    trials: int
+    tried: int  # different values
+
+
+@dataclass(frozen=True)
+class Validation(Record):
+    """What was read of a run.
+
+    `budgets` counts trials by budget, "none" where they have none. `left_out` says what was dropped
+    and why, `limits` what an analysis will not be able to say.
+    """
+
+    source: str
+    trials: int
+    analysed: int
+    configurations: int
+    states: dict[str, int]
+    objectives: tuple[Measured, ...]
+    budgets: dict[str, int]
+    seeds: int
+    instances: int
+    started: float | None
+    ended: float | None
+    proposers: dict[str, int]
+    space_inferred: bool
+    parameters: tuple[Described, ...]
+    constants: dict[str, Any]
+    forbidden: int
+    left_out: tuple[str, ...]
+    inferred: tuple[str, ...]
+    limits: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = [vars(parameter) for parameter in self.parameters]
+        return pd.DataFrame(rows, dtype=object)  # a name may be no valid Unicode
+
+
+def validation(history: History) -> Validation:
+    """Describe a run that was read."""
+    first = history.objectives[0].name
+    try:
+        data = history.data(first)
+    except AnalysisError:
+        data = None
+    trials = history.trials
+    times = [t.started for t in trials if t.started is not None]
+    ends = [t.ended for t in trials if t.ended is not None]
+    described = tuple(_parameter(history, j) for j in range(len(history.space)))
+    counted = Counter(t.proposer or "unknown" for t in trials)
+    return Validation(
+        source=history.source,
+        trials=len(trials),
+        analysed=0 if data is None else len(data.rows),
+        configurations=_different(history),
+        states={s.value: history.count(s) for s in State if history.count(s)},
+        objectives=tuple(_measured(history, k) for k in range(len(history.objectives))),
+        budgets=_budgets(history),
+        seeds=len({t.seed for t in trials if t.seed is not None}),
+        instances=len({t.instance for t in trials if t.instance is not None}),
+        started=min(times, default=None),
+        ended=max(ends, default=None),
+        proposers=dict(counted.most_common(MOST_BUDGETS)),
+        space_inferred=any(s.startswith("The space was inferred") for s in history.space.inferred),
+        parameters=described,
+        constants=dict(history.space.constants),
+        forbidden=len(history.space.configspace.forbidden_clauses),
+        left_out=_left_out(history, first),
+        inferred=history.space.inferred,
+        limits=tuple(_limits(history, data, described)),
+    )
+
+
+def _measured(history: History, k: int) -> Measured:
+    objective = history.objectives[k]
+    costs = [t.costs[k] for t in history.trials if t.state is State.COMPLETE]
+    finite = [c for c in costs if math.isfinite(c)]
+    lowest, highest = min(finite, default=math.nan), max(finite, default=math.nan)
+    return Measured(objective.name, objective.maximize, len(finite), lowest, highest)
+
+
+def _different(history: History) -> int:
+    vectors = np.where(np.isnan(history.vectors), -1.0, history.vectors)
+    rows = np.ascontiguousarray(vectors).view(np.dtype((np.void, vectors.strides[0] or 1)))
+    return len(np.unique(rows)) if vectors.size else min(1, len(vectors))
+
+
+def _budgets(history: History) -> dict[str, int]:
+    counts = Counter(t.budget for t in history.trials)
+    known = sorted(b for b in counts if b is not None)
+    found = {f"{b:g}": counts[b] for b in known[:MOST_BUDGETS]}
+    if rest := known[MOST_BUDGETS:]:
+        found[f"{rest[0]:g} to {rest[-1]:g}"] = sum(counts[b] for b in rest)
+    return found | ({"none": counts[None]} if None in counts else {})
+
+
+def _parameter(history: History, j: int) -> Described:
+    parameter = history.space.parameters[j]
+    column = history.vectors[:, j]
+    present = column[~np.isnan(column)]
+    number = not parameter.choices
+    return Described(
+        parameter.name,
+        parameter.kind,
+        parameter.lower if number else None,
+        parameter.upper if number else None,
+        parameter.log,
+        parameter.choices,
+        history.space.conditions.get(parameter.name),
+        len(present),
+        len(np.unique(present)),
+    )
+
+
+def _left_out(history: History, objective: str) -> tuple[str, ...]:
+    """What the reader and the analyses drop; what was inferred is told apart from it."""
+    told = set(history.space.inferred)
+    return tuple(s for s in history.warnings(objective) if s not in told)
+
+
+def _limits(history: History, data: Data | None, described: tuple[Described, ...]) -> list[str]:
+    if data is None:
+        return ["Nothing can be explained: no trial is complete with a finite cost."]
+    found = [*_of_the_trials(history, data), *_of_the_parameters(history, data, described)]
+    if any(s.startswith("The space was inferred") for s in history.space.inferred):
+        found.append("What lies beyond the values that were tried is unknown: so is the space.")
+    if len({history.trials[i].budget for i in data.rows}) > 1:
+        found.append(
+            "Some analysed trials have a budget and some have none, so they may not be comparable."
+        )
+    return found
+
+
+def _of_the_trials(history: History, data: Data) -> list[str]:
+    found = []
+    n, d = len(data.rows), len(history.space)
+    if n < max(10, 2 * d):
+        found.append(f"{n} trials are few for {d} parameters: expect wide intervals or no verdict.")
+    if n > 1 and float(np.ptp(data.y)) == 0.0:
+        found.append("All analysed trials have the same cost, so no parameter has an effect.")
+    vectors = np.where(np.isnan(data.X), -1.0, data.X)
+    if len(np.unique(vectors, axis=0)) == n:
+        found.append(
+            "No configuration was evaluated twice: noise of the objective cannot be told from "
+            "effects that the surrogate misses."
+        )
+    if not any(t.started is not None and t.ended is not None for t in history.trials):
+        found.append("How long trials took is not recorded.")
+    return found
+
+
+def _of_the_parameters(history: History, data: Data, described: tuple[Described, ...]) -> list[str]:
+    found = []
+    active = (~np.isnan(data.X)).sum(axis=0)
+    still = [p.name for p, same in zip(described, data.unvaried, strict=True) if same]
+    if still:
+        found.append(
+            f"{listed(still)} never vary among the analysed trials: no effect can be told."
+        )
+    rare = [p.name for p, n in zip(described, active, strict=True) if 0 < n < FEW]
+    if rare:
+        found.append(f"{listed(rare)} are active in fewer than {FEW} analysed trials.")
+    untried = [
+        p.name
+        for p in history.space.parameters
+        if p.choices and _tried(history, p) < len(p.choices)
+    ]
+    if untried:
+        found.append(f"Not all choices of {listed(untried)} were tried.")
+    return found
+
+
+def _tried(history: History, parameter: Parameter) -> int:
+    column = history.vectors[:, history.space.column(parameter.name)]
+    return len(np.unique(column[~np.isnan(column)]))

@@ -1,0 +1,51 @@
+"""The space that a run of our own wrote down, and the trials that are on it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from hyperlens.errors import SpaceError, listed
+from hyperlens.importers.optuna.stored_study import StoredTrial
+from hyperlens.spaces.space import Space
+
+
+def recorded(
+    stored: Any, trials: list[StoredTrial], notes: list[str]
+) -> tuple[Space, list[StoredTrial]] | None:
+    """The space that one of our own runs wrote down, and the trials on it; None if there is none,
+    or if what is there cannot be read."""
+    if stored is None:
+        return None
+    try:
+        space = Space.from_json(json.dumps(stored))
+    except Exception:  # ConfigSpace raises whatever its decoder meets
+        notes.append("The space recorded with the study cannot be read; it was inferred.")
+        return None
+    known = {*space.names, *space.constants}
+    params = [{n: v for n, v in t.params.items() if n in known} for t in trials]
+    kept = _valid(space, [replace(t, params=p) for t, p in zip(trials, params, strict=True)])
+    if not kept:
+        notes.append("No trial fits the space recorded with the study; it was inferred instead.")
+        return None
+    if unknown := list(dict.fromkeys(n for t in trials for n in t.params if n not in known)):
+        notes.append(f"The recorded space lacks {listed(unknown)}, which were left out.")
+    if len(kept) < len(trials):
+        notes.append(
+            f"{len(trials) - len(kept)} of {len(trials)} trials do not fit the space recorded with "
+            "the study and were left out."
+        )
+    return space, kept
+
+
+def _valid(space: Space, trials: list[StoredTrial]) -> list[StoredTrial]:
+    """Trials that are configurations of the space; a failed one may have stopped halfway."""
+    try:
+        vectors = space.encode([trial.params for trial in trials])
+    except SpaceError:
+        if len(trials) == 1:
+            return []
+        return [trial for one in trials for trial in _valid(space, [one])]
+    misfits = set(space.misfits(vectors).tolist())
+    return [t for i, t in enumerate(trials) if t.state == "FAIL" or i not in misfits]

@@ -1,0 +1,310 @@
+"""Optuna's relational storage, read by plain SQL: nothing is written, created, or migrated.
+
+Optuna itself creates tables and stamps versions when it opens a database, and refuses one of
+another version; these queries read all its schemas since 2.0. A SQLite file is copied page by page
+into a private temporary database first, so a running study is locked for that moment only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperlens.errors import SourceError
+from hyperlens.importers.optuna.stored_study import (
+    PROPOSAL,
+    PROPOSERS,
+    REASONS,
+    SPACE,
+    Distributions,
+    StoredStudy,
+    StoredTrial,
+    choose,
+    metric_names,
+    one_line,
+    parsed,
+    seconds,
+)
+
+LOCK_TIMEOUT = 3.0  # seconds to wait for a writer
+
+_INFINITE = {"INF_POS": float("inf"), "INF_NEG": float("-inf"), "NAN": float("nan")}
+
+
+@dataclass(frozen=True)
+class Database:
+    """An open database: its columns by table, and a way to ask it."""
+
+    where: str
+    columns: Mapping[str, set[str]]
+    select: Callable[[str], Iterable[Any]]
+
+    def has(self, table: str, column: str) -> bool:
+        return column in self.columns.get(table, ())
+
+
+def read_sqlite(path: Path, study: str | None = None) -> StoredStudy:
+    """A study out of a SQLite file, which is left exactly as it is."""
+    try:
+        with closing(_snapshot(path)) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            columns = {
+                table: {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
+                for (table,) in tables.fetchall()
+            }
+            return _read(Database(f"'{path}'", columns, connection.execute), study)
+    except sqlite3.Error as problem:
+        raise SourceError(_sqlite_problem(path, problem)) from problem
+
+
+def read_server(url: str, study: str | None = None) -> StoredStudy:
+    """A study out of any other database that SQLAlchemy knows."""
+    import sqlalchemy
+
+    from hyperlens.runs import databases
+
+    try:
+        engine = sqlalchemy.create_engine(databases.parse(url))
+    except ModuleNotFoundError as problem:
+        raise SourceError(
+            f"The database driver '{problem.name}' is not installed; install it with "
+            f"'pip install {problem.name}'."
+        ) from problem
+    except sqlalchemy.exc.SQLAlchemyError as problem:
+        raise SourceError(
+            f"This is not a usable database address ({one_line(problem)}); "
+            "write it like postgresql://user:password@host/database."
+        ) from problem
+    where = f"'{engine.url.render_as_string(hide_password=True)}'"
+    try:
+        with _server(engine, where) as database:
+            return _read(database, study)
+    except sqlalchemy.exc.SQLAlchemyError as problem:
+        reason = one_line(getattr(problem, "orig", None) or problem)
+        raise SourceError(
+            f"The database {where} cannot be read ({reason}); check its address and your rights."
+        ) from problem
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _server(engine: Any, where: str) -> Iterator[Database]:
+    import sqlalchemy
+
+    with engine.connect() as connection:
+        inspector = sqlalchemy.inspect(connection)
+        columns = {
+            table: {column["name"] for column in inspector.get_columns(table)}
+            for table in inspector.get_table_names()
+        }
+        yield Database(where, columns, connection.exec_driver_sql)
+        connection.rollback()
+
+
+def _snapshot(path: Path) -> sqlite3.Connection:
+    """A private copy of the database as it is now, in SQLite's own temporary storage."""
+    copy = sqlite3.connect("")
+    try:
+        with closing(_open_read_only(path)) as live:
+            live.backup(copy)
+    except sqlite3.OperationalError as problem:
+        if "locked" in str(problem):
+            copy.close()
+            raise
+        # A crashed writer left a log that only a writer may merge: let a copy be merged instead.
+        copy.close()
+        copy = sqlite3.connect("")
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("", "-wal", "-journal"):
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(f"{path}{ending}", Path(folder) / f"copy{ending}")
+            with closing(sqlite3.connect(Path(folder) / "copy")) as merged:
+                merged.execute("SELECT 1 FROM sqlite_master").fetchone()
+                merged.backup(copy)
+    return copy
+
+
+def _open_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that holds a read lock and leaves no file beside the database."""
+    with path.open("rb") as file:
+        wal_mode = file.read(20)[18:20] == b"\2\2"
+    log, shared = (Path(f"{path}{ending}") for ending in ("-wal", "-shm"))
+    unused = not log.exists() or log.stat().st_size == 0
+    if wal_mode and not unused and not shared.exists():
+        raise sqlite3.OperationalError("the write-ahead log has no index")
+    # Without its log nobody has a WAL database open, and a plain reader would leave one behind.
+    mode = "immutable=1" if wal_mode and unused and not shared.exists() else "mode=ro"
+    live = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=LOCK_TIMEOUT)
+    try:
+        live.execute("BEGIN")
+        live.execute("SELECT 1 FROM sqlite_master").fetchone()  # backup() would wait for ever
+    except sqlite3.Error:
+        live.close()
+        raise
+    return live
+
+
+def _sqlite_problem(path: Path, problem: sqlite3.Error) -> str:
+    if "locked" in str(problem):
+        return (
+            f"The database '{path}' is locked by a program that writes to it; try again when it "
+            "has finished, or stop it first."
+        )
+    if isinstance(problem, sqlite3.OperationalError):
+        return (
+            f"The database '{path}' cannot be read ({one_line(problem)}); check the file and "
+            "the free space for a temporary copy."
+        )
+    return (
+        f"The database '{path}' is damaged ({one_line(problem)}); restore it from a backup, or "
+        "save what is left with 'sqlite3 FILE .recover'."
+    )
+
+
+def _read(database: Database, wanted: str | None) -> StoredStudy:
+    missing = {"studies", "trials", "trial_params", "trial_values"} - database.columns.keys()
+    if missing:
+        raise SourceError(
+            f"The database {database.where} holds no Optuna studies; give the storage that "
+            "optuna.create_study was called with."
+        )
+    rows = database.select("SELECT study_name, study_id FROM studies ORDER BY study_id")
+    ids = {str(name): int(study) for name, study in rows}
+    name = choose(ids, wanted, f"the database {database.where}")
+    study = ids[name]
+    numbered = _trials(database, study)
+    distributions = _params(database, study, numbered)
+    _values(database, study, numbered)
+    _steps(database, study, numbered)
+    _attributes(database, study, numbered)
+    trials = sorted(numbered.values(), key=lambda trial: trial.number)
+    names = metric_names(_study_attributes(database, study, "system", "study:metric_names"))
+    space = _study_attributes(database, study, "user", SPACE).get(SPACE)
+    directions = _directions(database, study)
+    return StoredStudy(name, directions, names, distributions, trials, space=space)
+
+
+def _directions(database: Database, study: int) -> list[str]:
+    table = "study_directions" if "study_directions" in database.columns else "studies"
+    order = " ORDER BY objective" if database.has(table, "objective") else ""
+    rows = database.select(f"SELECT direction FROM {table} WHERE study_id = {study}{order}")
+    return [str(direction) for (direction,) in rows]
+
+
+def _study_attributes(database: Database, study: int, kind: str, key: str) -> dict[str, Any]:
+    """One of a study's attributes, which a user or the system set."""
+    table = f"study_{kind}_attributes"
+    if table not in database.columns:
+        return {}
+    rows = database.select(
+        f"SELECT a.key, a.value_json FROM {table} a WHERE a.study_id = {study} AND a.key = '{key}'"
+    )
+    return {found: parsed(text) for found, text in rows}
+
+
+def _trials(database: Database, study: int) -> dict[int, StoredTrial]:
+    """Trials by their id in the database."""
+    optional = [c for c in ("number", "value") if database.has("trials", c)]
+    rows = database.select(
+        f"SELECT {', '.join(['trial_id, state, datetime_start, datetime_complete', *optional])} "
+        f"FROM trials WHERE study_id = {study} ORDER BY trial_id"
+    )
+    utc = _times_are_utc(database)
+    found = {}
+    for position, (trial_id, state, started, ended, *more) in enumerate(rows):
+        extra = dict(zip(optional, more, strict=True))
+        number = extra.get("number")
+        trial = StoredTrial(
+            position if number is None else int(number),
+            str(state),
+            seconds(started, utc),
+            seconds(ended, utc),
+        )
+        if extra.get("value") is not None:  # one objective, before Optuna 2.4
+            trial.values = [float(extra["value"])]
+        found[int(trial_id)] = trial
+    return found
+
+
+def _times_are_utc(database: Database) -> bool:
+    """Optuna writes UTC since version 5, before that local time; neither says so in the row."""
+    if not database.has("version_info", "library_version"):
+        return False
+    versions = [str(v) for (v,) in database.select("SELECT library_version FROM version_info")]
+    major = versions[0].split(".")[0] if versions else ""
+    return major.isdigit() and int(major) >= 5
+
+
+def _of(study: int, condition: str = "") -> str:
+    return f"trial_id IN (SELECT trial_id FROM trials WHERE study_id = {study}{condition})"
+
+
+def _params(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> Distributions:
+    distributions = Distributions()
+    first: dict[str, int] = {}
+    rows = database.select(
+        "SELECT param_id, trial_id, param_name, param_value, distribution_json "
+        f"FROM trial_params WHERE {_of(study)}"
+    )
+    for param_id, trial_id, name, stored, text in rows:
+        if first.get(name, param_id) >= param_id:
+            first[name] = param_id
+        if trial_id in trials:  # a server goes on between two questions
+            trials[trial_id].params[name] = distributions.value(name, text, stored)
+    distributions.seen = {
+        name: distributions.seen[name]
+        for name in sorted(first, key=first.__getitem__)
+        if name in distributions.seen
+    }
+    return distributions
+
+
+def _values(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
+    if not database.has("trial_values", "objective"):
+        return
+    kind = "value_type" if database.has("trial_values", "value_type") else "NULL"
+    rows = database.select(
+        f"SELECT trial_id, value, {kind} FROM trial_values WHERE {_of(study)} "
+        "ORDER BY trial_id, objective"
+    )
+    told: dict[int, list[float | None]] = {}
+    for trial_id, value, value_type in rows:
+        told.setdefault(trial_id, []).append(_INFINITE.get(value_type, value))
+    for trial_id in told.keys() & trials.keys():
+        trials[trial_id].values = told[trial_id]
+
+
+def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
+    """The last step that each pruned trial reported."""
+    new = "trial_intermediate_values" in database.columns
+    table = "trial_intermediate_values" if new else "trial_values"
+    if not database.has(table, "step"):
+        return
+    pruned = _of(study, " AND state = 'PRUNED'")
+    rows = database.select(
+        f"SELECT trial_id, MAX(step) FROM {table} WHERE {pruned} GROUP BY trial_id"
+    )
+    for trial_id, step in rows:
+        if trial_id in trials:
+            trials[trial_id].last_step = int(step)
+
+
+def _attributes(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
+    """All keys, since samplers leave traces in them, but only the contents that are shown."""
+    shown = ", ".join(f"'{key}'" for key in (*REASONS, *PROPOSERS, PROPOSAL))
+    for table in ("trial_user_attributes", "trial_system_attributes"):
+        if table in database.columns:
+            rows = database.select(
+                f"SELECT a.trial_id, a.key, CASE WHEN a.key IN ({shown}) THEN a.value_json END "
+                f"FROM {table} a WHERE a.{_of(study)}"
+            )
+            for trial_id, key, text in rows:
+                if trial_id in trials:
+                    trials[trial_id].attributes[str(key)] = parsed(text)

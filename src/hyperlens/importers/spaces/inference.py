@@ -1,0 +1,217 @@
+"""A search space concluded from the values that were tried, where nothing declares one.
+
+Texts and truth values are choices; numbers span the range that was seen, whole ones as integers,
+on a log scale where they span decades and lie more evenly there. What only some trials set is
+conditional. All of it is said in the space's `inferred`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hyperlens.errors import SourceError, listed
+from hyperlens.importers.spaces.conditions import infer
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
+
+MOST_CHOICES = 200  # a text with more different values names trials instead of describing them
+MOST_NUMBER = 1e100  # a larger one is an accident
+EXACT = 2**53  # whole numbers beyond it are no longer told apart
+DECADES = 2.0  # between the smallest and the largest value, for a log scale
+PLACES = 13  # decimals to which ConfigSpace rounds bounds
+STEP = 10.0**-PLACES
+SMALLEST = 10 * STEP
+MOST_DESCRIBED = 8
+
+Rows = Sequence[dict[str, Any]]
+
+
+def conclude(
+    rows: Rows, finished: Sequence[bool], declared: Mapping[str, Parameter] | None = None
+) -> tuple[Space, list[str]]:
+    """The space of `rows`, whose values are made plain in place, and what was noticed.
+
+    `declared` holds parameters that are known, so that only their conditions are concluded. A
+    trial that did not finish may have stopped before it set everything: it says nothing on that.
+    """
+    notes: list[str] = []
+    declared = declared or {}
+    kept = [row for row, done in zip(rows, finished, strict=True) if done]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = _tidy(rows, names, set(declared), notes)
+    parameters: list[Parameter] = []
+    constants: dict[str, Any] = {}
+    seen = set().union(*kept)
+    for name, values in columns.items():
+        found = declared.get(name) or _parameter(name, values)
+        if name not in seen:
+            found = f"'{name}' was set in trials that did not finish only and was left out."
+        if isinstance(found, Parameter):
+            parameters.append(found)
+        elif isinstance(found, str):
+            notes.append(found)
+            for row in rows:
+                row.pop(name, None)
+        else:
+            constants[name] = found[0]
+    if not parameters:
+        raise SourceError(
+            "No parameter varies between the trials of this run, so there is nothing to explain; "
+            "check which columns are its parameters, or give its space with --space FILE "
+            "(space= in Python)."
+        )
+    conditions = infer(parameters, kept)
+    for row in rows:
+        row.update(conditions.flagged(row))
+    every = [*conditions.flag_parameters, *parameters]
+    sentences = [] if declared else [_sentence(parameters, len(rows))]
+    inferred = (*sentences, *conditions.sentences)
+    return Space.of(every, conditions.clauses, constants, inferred), notes
+
+
+def _tidy(
+    rows: Rows, names: Sequence[str], declared: set[str], notes: list[str]
+) -> dict[str, list[Any]]:
+    """Columns of JSON scalars; what cannot be one is dropped from the rows and counted."""
+    columns: dict[str, list[Any]] = {}
+    dropped: dict[str, int] = {}
+    for name in names:
+        values = [row[name] for row in rows if name in row]
+        if name not in declared and not _is_tidy(values):
+            lost = 0
+            for row in rows:
+                if name in row:
+                    row[name] = _plain(row[name])
+                    if row[name] is _UNUSABLE:
+                        del row[name]
+                        lost += 1
+            values = [row[name] for row in rows if name in row]
+            if lost:
+                dropped[name] = lost
+        if values:
+            columns[name] = values
+    if dropped:
+        notes.append(
+            f"{sum(dropped.values())} values of {listed(dropped)} are not finite numbers of usable "
+            "size and count as not set."
+        )
+    return columns
+
+
+def _is_tidy(values: Sequence[Any]) -> bool:
+    kinds = set(map(type, values))
+    if kinds <= {str, bool, type(None)}:
+        return True
+    if not kinds <= {int, float}:
+        return False
+    try:
+        return bool((np.abs(np.array(values, dtype=float)) <= MOST_NUMBER).all())
+    except OverflowError:
+        return False
+
+
+_UNUSABLE = object()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if abs(value) <= MOST_NUMBER else _UNUSABLE  # nan compares false
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) <= MOST_NUMBER else _UNUSABLE
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    return str(value)
+
+
+def _parameter(name: str, values: Sequence[Any]) -> Parameter | tuple[Any] | str:
+    """A parameter, a tuple of its one value if it cannot vary, or why it is none."""
+    if _all_numbers(values):
+        return _number(name, np.array(values, dtype=float))
+    distinct = _distinct(values)
+    if len(distinct) == 1:
+        return (distinct[0],)
+    if len(distinct) > MOST_CHOICES:
+        return (
+            f"'{name}' has {len(distinct)} different texts, too many for a parameter, and was "
+            "left out."
+        )
+    return Parameter(name, "categorical", choices=tuple(distinct))
+
+
+def _all_numbers(values: Iterable[Any]) -> bool:
+    kinds = set(map(type, values))
+    return bool(kinds) and kinds <= {int, float}
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Different values in order; as texts where ConfigSpace could not tell them apart."""
+    distinct = list({(type(v), v): v for v in values}.values())
+    texts = {str(v) for v in distinct}
+    if len(set(distinct)) < len(distinct) or len(texts) < len(distinct):
+        distinct = list(dict.fromkeys(map(str, distinct)))
+    return sorted(distinct) if {type(v) for v in distinct} <= {bool} else distinct
+
+
+def _number(name: str, values: FloatArray) -> Parameter | tuple[Any]:
+    low, high = float(values.min()), float(values.max())
+    whole = bool((values == np.rint(values)).all()) and max(abs(low), abs(high)) < EXACT
+    if low == high:
+        return (int(low) if whole else low,)
+    log = _looks_log(values)
+    if whole:
+        return Parameter(name, "integer", low, high, log)
+    if log and low < SMALLEST:  # ConfigSpace would round the bound to 0
+        distinct = np.unique(values).tolist()
+        if len(distinct) <= MOST_CHOICES:
+            return Parameter(name, "ordinal", choices=tuple(distinct))
+        log = False
+    return Parameter(name, "float", _rounded(low, -STEP), _rounded(high, STEP), log)
+
+
+def _rounded(bound: float, outwards: float) -> float:
+    """The nearest bound that ConfigSpace keeps as it is, not further inside."""
+    near = round(bound, PLACES)
+    inside = near > bound if outwards < 0 else near < bound
+    return round(bound + outwards, PLACES) if inside else near
+
+
+def _looks_log(values: FloatArray) -> bool:
+    """Do values span decades, and lie more evenly on a log scale than on a linear one?"""
+    low, high = float(values.min()), float(values.max())
+    if low <= 0 or math.log10(high) - math.log10(low) < DECADES:
+        return False
+    return _unevenness(np.log(values)) < _unevenness(values)
+
+
+def _unevenness(values: FloatArray) -> float:
+    """Largest distance from the uniform distribution between the extremes."""
+    distinct = np.unique(values)
+    place = (distinct - distinct[0]) / (distinct[-1] - distinct[0])
+    return float(np.abs(place - np.linspace(0.0, 1.0, len(distinct))).max())
+
+
+def _sentence(parameters: Sequence[Parameter], trials: int) -> str:
+    told = [_described(p) for p in parameters[:MOST_DESCRIBED]]
+    more = len(parameters) - len(told)
+    rest = f", and {more} more" if more > 0 else ""
+    return (
+        f"The space was inferred from {trials} trials: {'; '.join(told)}{rest}; give it with "
+        "--space FILE (space= in Python) if it is another."
+    )
+
+
+def _described(parameter: Parameter) -> str:
+    if parameter.kind == "categorical":
+        shown = ", ".join(str(choice)[:40] for choice in parameter.choices[:4])
+        more = len(parameter.choices) - 4
+        return f"'{parameter.name}' is {shown}{f' or {more} more' if more > 0 else ''}"
+    what = "whole, " if parameter.kind == "integer" else ""
+    scale = " on a log scale" if parameter.log else ""
+    return f"'{parameter.name}' is {what}{parameter.lower:g} to {parameter.upper:g}{scale}"

@@ -1,0 +1,176 @@
+"""Cells of a table: as numbers, as the choices of a parameter, or as what they look like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from hyperlens.errors import SourceError, SpaceError, listed
+from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.parameter import TOLERANCE, Parameter
+
+_MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
+
+
+def is_missing(cell: Any) -> bool:
+    return cell is None or str(cell).strip().lower() in _MISSING
+
+
+def typed(cells: Any) -> tuple[BoolArray, list[Any]]:
+    """Where a column has values, and these: numbers, truth values or texts, as all cells allow."""
+    missing = cells.isna().to_numpy()
+    found = cells.tolist()
+    if missing.any() or not all(map(_is_text, found)):
+        found = [None if gone else cell for cell, gone in zip(found, missing, strict=True)]
+    if not _reads_as_numbers(found):
+        found = [None if isinstance(c, str) and is_missing(c) else c for c in found]
+    else:
+        found = [None if cell == "" else cell for cell in found]
+    present = np.array([cell is not None for cell in found], dtype=bool)
+    values = [cell for cell in found if cell is not None]
+    if not values or not all(map(_is_text, values)):
+        return present, values
+    try:
+        if all(map(_looks_whole, values)):
+            return present, list(map(int, values))
+        return present, list(map(float, values))
+    except ValueError:
+        pass
+    if {v.strip().lower() for v in values} <= {"true", "false"}:
+        return present, [v.strip().lower() == "true" for v in values]
+    return present, values
+
+
+def _is_text(cell: Any) -> bool:
+    return isinstance(cell, str)
+
+
+def _reads_as_numbers(cells: list[Any]) -> bool:
+    """Are all cells texts of finite numbers, or empty? Then none of them is a word for missing."""
+    try:
+        return bool(np.isfinite([float(cell or 0) for cell in cells if cell is not None]).all())
+    except (TypeError, ValueError):
+        return False
+
+
+def _looks_whole(text: str) -> bool:
+    return len(text) < 18 and text.removeprefix("-").isdecimal()
+
+
+def bad_cost(column: str, row: int, cell: Any) -> SourceError:
+    return SourceError(
+        f"The cost '{column}' is {cell!r} in row {row}, which is not a number; correct the cell or "
+        "name another column with --cost COLUMN (objective= in Python)."
+    )
+
+
+def _bad_number(column: str, row: int, cell: Any) -> SpaceError:
+    return SpaceError(
+        f"Parameter '{column}' is {cell!r} in row {row}, which is not a number; correct the cell "
+        "or make the parameter categorical in the space."
+    )
+
+
+def numbers(cells: Any, column: str, problem: Callable[[str, int, Any], Exception]) -> list[float]:
+    """A column as floats, nan where a cell is empty."""
+    if cells.dtype.kind in "iuf":
+        return [float(x) for x in cells.to_numpy(dtype=float, na_value=np.nan)]
+    try:
+        return [float(cell) if cell != "" else math.nan for cell in cells.tolist()]
+    except (TypeError, ValueError, OverflowError):
+        pass  # one by one, to say which
+    found = []
+    missing = cells.isna().to_numpy()
+    for i, cell in enumerate(cells.tolist()):
+        try:
+            found.append(math.nan if missing[i] else float(cell))
+        except (TypeError, ValueError, OverflowError):
+            if str(cell).strip().lower() not in _MISSING:
+                raise problem(column, i + 1, cell) from None
+            found.append(math.nan)
+    return found
+
+
+def values(cells: Any, parameter: Parameter) -> tuple[BoolArray, list[Any]]:
+    """Where a parameter has a value, and these values."""
+    if parameter.kind in ("float", "integer"):
+        told = np.array(numbers(cells, parameter.name, _bad_number))
+        present = ~np.isnan(told)
+        _check_range(told, parameter)
+        if parameter.kind == "integer":
+            return present, np.rint(told[present]).astype(np.int64).tolist()
+        return present, told[present].tolist()
+    return _choices(cells, parameter)
+
+
+def _check_range(told: FloatArray, parameter: Parameter) -> None:
+    slack = TOLERANCE * (parameter.upper - parameter.lower)
+    outside = (told < parameter.lower - slack) | (told > parameter.upper + slack)
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        raise SpaceError(
+            f"Parameter '{parameter.name}' is {told[row]:g} in row {row + 1}, outside its range "
+            f"[{parameter.lower:g}, {parameter.upper:g}]; correct the cell or widen the range."
+        )
+    if parameter.kind == "integer":
+        broken = np.abs(np.rint(told) - told) > 1e-6
+        if broken.any():
+            row = int(np.flatnonzero(broken)[0])
+            raise SpaceError(
+                f"Parameter '{parameter.name}' is {told[row]:g} in row {row + 1} but is an "
+                "integer; correct the cell or make the parameter a float."
+            )
+
+
+def _choices(cells: Any, parameter: Parameter) -> tuple[BoolArray, list[Any]]:
+    """Cells matched to choices exactly, by their text, or as numbers; each distinct cell once."""
+    known: dict[tuple[type, Any], tuple[bool, Any]] = {}
+    missing = cells.isna().to_numpy()
+    present = np.zeros(len(cells), dtype=bool)
+    found = []
+    for i, cell in enumerate(cells.tolist()):
+        key = (type(None), None) if missing[i] else (type(cell), cell)
+        if key not in known:
+            known[key] = _choice(key[1], parameter, i + 1)
+        present[i], value = known[key]
+        if present[i]:
+            found.append(value)
+    return present, found
+
+
+def _choice(cell: Any, parameter: Parameter, row: int) -> tuple[bool, Any]:
+    """Is there a value, and which choice is it? An empty cell means None where that is one."""
+    empty = cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING)
+    readings = [cell, *_readings(cell)]
+    for reading in readings:
+        try:
+            code = parameter.encode([reading])
+        except SpaceError:
+            continue
+        if reading is not None or None in parameter.choices:
+            return True, parameter.decode(code)[0]
+    if empty:
+        return (True, None) if None in parameter.choices else (False, None)
+    raise SpaceError(
+        f"Parameter '{parameter.name}' is {cell!r} in row {row}, which is not among its choices "
+        f"({listed(parameter.choices)}); correct the cell or add the choice to the space."
+    )
+
+
+def _readings(cell: Any) -> list[Any]:
+    """Other things that a text, or a number that a table widened, may stand for."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        found: list[Any] = [text]
+        if text.lower() in ("true", "false"):
+            found.append(text.lower() == "true")
+        with suppress(ValueError):
+            found.append(float(text))
+        return found
+    if isinstance(cell, float) and cell.is_integer():
+        return [int(cell)]
+    return []

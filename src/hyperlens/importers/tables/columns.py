@@ -1,0 +1,208 @@
+"""Which column of a table is what: parameters, costs, facts on a trial, or nothing of interest.
+
+Headers that tools write say it themselves: `params.lr` and `metrics.loss` (MLflow), `params_lr` and
+`value` (Optuna), `param_C` and `mean_test_score` (scikit-learn), `config/lr` (Ray Tune),
+`metric:loss (minimize)` and `param:lr` (ours). Where a header says nothing, the user must.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hyperlens.errors import SourceError, listed
+from hyperlens.importers.read_options import Asked
+from hyperlens.importers.tables.details import KNOWN
+from hyperlens.runs.history import Objective
+from hyperlens.spaces.space import Space
+
+_PARAMETERS = ("param:", "params.", "params/", "params_", "param_", "config/", "config.")
+_METRICS = ("metrics.", "metrics/", "summary.", "summary/", "mean_test_")
+_METRIC = re.compile(r"metric:(?P<name>.*?)(\s*\[[^\]]*\])?(\s*\((?P<to>maximize|minimize)\))?\s*")
+_USUAL = ("cost", "loss", "objective", "value")
+_ABOUT_RUNS = {
+    *("name", "id", "user", "tags", "notes", "sweep", "created", "runtime", "updated", "group"),
+    *("hostname", "host", "state", "status", "duration", "run id", "run_id", "experiment_id"),
+    *("artifact_uri", "source type", "source name", "start time", "additional", "trial_id"),
+    *("job type", "commit", "github", "gpu count", "gpu type", "command", "description"),
+}
+_WANDB = {"name", "state", "created", "runtime", "sweep", "user"}
+_MLFLOW = {"run id", "start time", "duration", "source type", "user"}
+_ASIDE = re.compile(
+    r"(tags\.|user_attrs_|system_attrs_|split\d+_|std_|rank_test|mean_fit_time|mean_score_time|"
+    r"mean_train_|unnamed: |_wandb|_step$|_runtime$|_timestamp$|params$|iter$)",
+    re.IGNORECASE,
+)
+MOST_NAMED = 8  # columns that are still worth naming
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns by what they hold; `parameters` and `costs` map a column to its name."""
+
+    parameters: Mapping[str, str]
+    costs: Mapping[str, Objective]
+    directed: bool
+    details: Mapping[str, str]
+    ignored: Sequence[str]
+    notes: Sequence[str]
+
+
+def roles(columns: Sequence[str], space: Space | None, asked: Asked, what: str) -> Roles:
+    """What each column is, by the header, the space, and what the user says."""
+    notes: list[str] = []
+    costs, directed = _costs(columns, space, asked, what, notes)
+    rest = [c for c in columns if c not in costs]
+    if space is not None:
+        parameters = _of_space(rest, space, columns, what)
+    else:
+        parameters = _without_space(rest, asked, what, notes)
+    taken = {*parameters, *(c for c in rest if space is not None and c in space.constants)}
+    details = _details([c for c in rest if c not in taken])
+    ignored = [c for c in rest if c not in taken and c not in details.values()]
+    return Roles(parameters, costs, directed, details, ignored, notes)
+
+
+def _costs(
+    columns: Sequence[str], space: Space | None, asked: Asked, what: str, notes: list[str]
+) -> tuple[dict[str, Objective], bool]:
+    """Columns of costs, the chosen first, and whether their directions are told."""
+    declared = {c: m for c in columns if (m := _METRIC.fullmatch(c))}
+    if asked.objectives:
+        found = {
+            _named(name, columns, declared, what): Objective(name) for name in asked.objectives
+        }
+        if clash := [o.name for c, o in found.items() if space is not None and c in space.names]:
+            raise SourceError(
+                f"'{clash[0]}' is a parameter of the space; name another column for the cost with "
+                "--cost COLUMN (objective= in Python)."
+            )
+    elif declared:
+        found = {c: Objective(m["name"]) for c, m in declared.items()}
+    else:
+        found = {c: Objective(c) for c in [_single(columns, space, what, notes)]}
+    others = {} if not set(found) <= set(declared) else declared
+    found |= {c: Objective(m["name"]) for c, m in others.items() if c not in found}
+    scores = all(c.startswith("mean_test_") for c in found)  # scikit-learn's are to be large
+    directed = scores or all(c in declared and declared[c]["to"] for c in found)
+    larger = {c: scores or (c in declared and declared[c]["to"] == "maximize") for c in found}
+    return {c: Objective(o.name, larger[c]) for c, o in found.items()}, directed
+
+
+def _named(
+    name: str, columns: Sequence[str], declared: Mapping[str, re.Match[str]], what: str
+) -> str:
+    """The column of the cost that the user names."""
+    if name in columns:
+        return name
+    for column in columns:
+        told = declared[column]["name"] if column in declared else None
+        if name == told or any(column == f"{prefix}{name}" for prefix in _METRICS):
+            return column
+    raise SourceError(
+        f"There is no column '{name}' for the cost; choose one of {listed(columns)} "
+        "with --cost COLUMN (objective= in Python)."
+    )
+
+
+def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[str]) -> str:
+    """The one column that is a cost by its name."""
+    free = [c for c in columns if space is None or c not in space.names]
+    for possible in (
+        [c for c in free if c.startswith("mean_test_")],
+        [c for c in free if c.startswith(_METRICS)],
+        [c for c in free if c.lower() in _USUAL],
+    ):
+        if len(possible) == 1:
+            if not possible[0].startswith("mean_test_"):
+                notes.append(
+                    f"The column '{possible[0]}' is taken as the cost; name another with --cost "
+                    "COLUMN (objective= in Python)."
+                )
+            return possible[0]
+    raise SourceError(
+        f"{what} does not say which column was optimised; name it with --cost COLUMN "
+        f"(objective= in Python), one of {listed(free)}."
+    )
+
+
+def _of_space(
+    rest: Sequence[str], space: Space, columns: Sequence[str], what: str
+) -> dict[str, str]:
+    """The column of each parameter of a space, by its name with or without a known prefix."""
+    found: dict[str, str] = {}
+    missing = []
+    for name in space.names:
+        ways = (name, *(f"{prefix}{name}" for prefix in _PARAMETERS))
+        column = next((way for way in ways if way in rest), None)
+        if column is None:
+            missing.append(name)
+        else:
+            found[column] = name
+    if missing:
+        raise SourceError(
+            f"The table has no columns for the parameters {listed(missing)}; add them or correct "
+            f"the names in the space (the columns are {listed(columns)})."
+        )
+    return found
+
+
+def _without_space(
+    rest: Sequence[str], asked: Asked, what: str, notes: list[str]
+) -> dict[str, str]:
+    """The columns that the user names, that the header marks, or that nothing else explains."""
+    if asked.parameters:
+        found = {}
+        for name in asked.parameters:
+            ways = (name, *(f"{prefix}{name}" for prefix in _PARAMETERS))
+            column = next((way for way in ways if way in rest), None)
+            if column is None:
+                raise SourceError(
+                    f"{what} has no column '{name}' for a parameter; choose from {listed(rest)} "
+                    "with --parameters A,B (parameters= in Python)."
+                )
+            found[column] = name
+        return found
+    for prefix in _PARAMETERS:
+        if marked := {c: c.removeprefix(prefix) for c in rest if c.startswith(prefix)}:
+            return {c: name for c, name in marked.items() if name}
+    lower = {c.lower() for c in rest}
+    for tool, header in (("W&B", _WANDB), ("MLflow", _MLFLOW)):
+        if len(lower & header) >= 3:
+            raise SourceError(
+                f"{what} is an export of {tool}, whose header does not tell parameters from "
+                "results; name the parameters with --parameters A,B (parameters= in Python) or "
+                "give the space with --space FILE (space= in Python)."
+            )
+    details = _details(rest).values()
+    left = [
+        c for c in rest if c not in details and c.lower() not in _ABOUT_RUNS and not _ASIDE.match(c)
+    ]
+    if not left:
+        raise SourceError(
+            f"{what} has no column that could be a parameter; name them with --parameters A,B "
+            "(parameters= in Python)."
+        )
+    notes.append(
+        f"Taken as parameters: {listed(left)}; name others with --parameters A,B (parameters= in "
+        "Python)."
+    )
+    return {c: c for c in left}
+
+
+def _details(rest: Sequence[str]) -> dict[str, str]:
+    """The columns of well-known facts on trials, by their names in lower case."""
+    lower = {column.lower(): column for column in reversed(rest)}
+    found = {}
+    for name, aliases in KNOWN.items():
+        column = next((lower[alias] for alias in aliases if alias in lower), None)
+        if column is not None:
+            found[name] = column
+    return found
+
+
+def ignored_note(ignored: Sequence[str]) -> list[str]:
+    if not 0 < len(ignored) <= MOST_NAMED:
+        return []
+    return [f"Columns that are neither parameters nor the cost were ignored: {listed(ignored)}."]

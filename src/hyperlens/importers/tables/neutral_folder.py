@@ -1,0 +1,161 @@
+"""The neutral form of a run, which `convert` writes: a folder of three files.
+
+    trials.csv         one trial a row: its facts, `metric:NAME (minimize)`, `param:NAME`
+    configspace.json   the space, in ConfigSpace's own form
+    run.json           where the run came from, its objectives, what was noticed and inferred
+
+An empty cell is what is unknown or not active. A choice is written as its text, or as JSON where
+two choices have the same text. Numbers are written so that they are read back exactly.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from hyperlens.errors import SourceError, SpaceError
+from hyperlens.importers.files import inside, load_json, malformed
+from hyperlens.importers.optuna.stored_study import one_line
+from hyperlens.importers.raw_run import Found, as_history
+from hyperlens.importers.read_options import Asked
+from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.spaces.space import Space
+
+TRIALS, SPACE, RUN = "trials.csv", "configspace.json", "run.json"
+FORMAT = "hyperlens run 1"
+FACTS = (  # in the order of Trial, which has values and costs after the number
+    *("number", "state", "budget", "seed", "instance", "started", "ended", "proposer", "reason"),
+    "proposal",
+)
+NUMBERS = ("budget", "started", "ended")
+WHOLE = ("number", "seed")
+
+
+def metric_column(objective: Objective) -> str:
+    return f"metric:{objective.name} ({'maximize' if objective.maximize else 'minimize'})"
+
+
+def parameter_column(name: str) -> str:
+    return f"param:{name}"
+
+
+def texts(choices: Sequence[Any]) -> list[str]:
+    """How each choice is written: no two alike, none empty."""
+    plain = [str(choice) for choice in choices]
+    if len(set(plain)) == len(plain) and "" not in plain:
+        return plain
+    return [json.dumps(choice) for choice in choices]
+
+
+def recognised(folder: Path) -> bool:
+    if any(inside(folder, name) is None for name in (TRIALS, SPACE, RUN)):
+        return False
+    return _is_description(load_json(folder / RUN))
+
+
+def _is_description(document: Any) -> bool:
+    return isinstance(document, dict) and document.get("format") == FORMAT
+
+
+def read(folder: Path, asked: Asked) -> History:
+    """Read the folder; exactly what was written, unless something else is asked for."""
+    description = load_json(folder / RUN)
+    objectives = _objectives(description, folder)
+    inferred = [str(sentence) for sentence in description.get("inferred", [])]
+    space = Space(Space.load(folder / SPACE).configspace, inferred)
+    source = str(description.get("source", folder.name))
+    notes = [str(note) for note in description.get("notes", [])]
+    try:
+        trials = _trials(folder / TRIALS, space, objectives)
+    except (ValueError, KeyError, OverflowError) as problem:
+        raise SourceError(
+            f"The file '{folder / TRIALS}' is not as 'hyperlens convert' writes it "
+            f"({one_line(problem)}); convert the run again."
+        ) from problem
+    if asked == Asked(lenient=asked.lenient):
+        return History(space, tuple(objectives), tuple(trials), source, tuple(notes))
+    kept = None if asked.space is not None else space
+    return as_history(Found(source, objectives, trials, kept, notes=notes), asked)
+
+
+def _objectives(description: Any, folder: Path) -> list[Objective]:
+    told = description.get("objectives")
+    if not isinstance(told, list) or not told or not all(isinstance(o, dict) for o in told):
+        raise malformed(folder / RUN, "the objectives of a run")
+    return [Objective(str(o.get("name")), bool(o.get("maximize"))) for o in told]
+
+
+def _trials(path: Path, space: Space, objectives: Sequence[Objective]) -> list[Trial]:
+    cells = _columns(path)
+    costs = [
+        [math.nan if cell == "" else float(cell) for cell in cells[metric_column(o)]]
+        for o in objectives
+    ]
+    rows: list[dict[str, Any]] = [{} for _ in cells["number"]]
+    for name in (*space.names, *space.constants):
+        column = cells.get(parameter_column(name))
+        if column is None:
+            continue
+        value = _reader(space, name)
+        for row, cell in zip(rows, column, strict=True):
+            if cell != "":
+                row[name] = value(cell)
+    number, state, *rest = (_facts(name, cells[name]) for name in FACTS)
+    every = zip(number, rows, zip(*costs, strict=True), state, *rest, strict=True)
+    return [Trial(*trial) for trial in every]
+
+
+def _columns(path: Path) -> dict[str, list[str]]:
+    """Cells by column, all as text; any text, since names and reasons may be no valid Unicode."""
+    import pandas
+
+    try:
+        frame = pandas.read_csv(
+            path,
+            header=None,
+            dtype=object,
+            na_filter=False,
+            encoding="utf-8",
+            encoding_errors="surrogatepass",
+        )
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as problem:
+        raise ValueError(one_line(problem)) from problem
+    columns = (frame[k].tolist() for k in frame.columns)
+    return {header: cells for header, *cells in columns}
+
+
+def _reader(space: Space, name: str) -> Callable[[str], Any]:
+    """How cells of a parameter become values."""
+    if name in space.constants:
+        return json.loads
+    parameter = space[name]
+    if parameter.kind == "float":
+        return float
+    if parameter.kind == "integer":
+        return lambda cell: int(cell) if cell.removeprefix("-").isdecimal() else float(cell)
+    known = dict(zip(texts(parameter.choices), parameter.choices, strict=True))
+
+    def choice(cell: str) -> Any:
+        if cell not in known:
+            raise SpaceError(
+                f"Parameter '{name}' has the value {cell!r}, which is not among its choices; "
+                "convert the run again."
+            )
+        return known[cell]
+
+    return choice
+
+
+def _facts(name: str, cells: Sequence[str]) -> list[Any]:
+    if name == "state":
+        return [State(cell) for cell in cells]
+    if name in NUMBERS:
+        return [None if cell == "" else float(cell) for cell in cells]
+    if name in WHOLE:
+        return [None if cell == "" else int(cell) for cell in cells]
+    if name == "proposal":
+        return [None if cell == "" else json.loads(cell) for cell in cells]
+    return [None if cell == "" else cell for cell in cells]

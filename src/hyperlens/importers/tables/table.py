@@ -1,0 +1,163 @@
+"""Tables: a DataFrame, a file, or a folder of `trials.csv` with its space, read into a History."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.errors import SourceError, SpaceError
+from hyperlens.importers.files import inside, start_of
+from hyperlens.importers.raw_run import direction
+from hyperlens.importers.read_options import Asked, as_space, settle
+from hyperlens.importers.spaces.inference import MOST_NUMBER, conclude
+from hyperlens.importers.tables.cells import bad_cost, numbers, typed, values
+from hyperlens.importers.tables.columns import Roles, ignored_note, roles
+from hyperlens.importers.tables.details import read_details
+from hyperlens.importers.tables.frames import check_names, read_frame
+from hyperlens.importers.tables.wandb import unpacked
+from hyperlens.runs.history import History, State, Trial
+from hyperlens.spaces.parameter import Kind, Parameter
+from hyperlens.spaces.space import Space
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_FOLDER = "trials.csv"
+_FACTS = ("budget", "seed", "instance", "started", "ended", "proposer", "reason")  # as in Trial
+Rows = list[dict[str, Any]]
+
+
+def from_file(path: Path, start: bytes, asked: Asked) -> History:
+    """Read a table out of a file."""
+    return _history(read_frame(path, start), asked, f"table {path.name}", f"The table '{path}'")
+
+
+def from_frame(frame: DataFrame, asked: Asked) -> History:
+    """Read a DataFrame."""
+    return _history(frame, asked, "a DataFrame", "The DataFrame")
+
+
+def recognised(folder: Path) -> bool:
+    return inside(folder, _FOLDER) is not None
+
+
+def from_folder(folder: Path, asked: Asked) -> History:
+    """Read `trials.csv` with the space beside it, `configspace.json`, `.yaml` or `.csv`."""
+    if asked.space is None and not asked.parameters:
+        for name in ("configspace.json", "configspace.yaml", "configspace.csv"):
+            if path := inside(folder, name):
+                space = _listed_space(path) if name.endswith("csv") else Space.load(path)
+                asked = replace(asked, space=space)
+                break
+    path = folder / _FOLDER
+    frame = read_frame(path, start_of(path))
+    return _history(frame, asked, f"table {folder.name}/{_FOLDER}", f"The table '{path}'")
+
+
+def _listed_space(path: Path) -> Space:
+    """A space as a table of its own: one parameter a row, choices in `item_0`, `item_1`, ..."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        parameters = [_listed_parameter(row) for row in rows]
+    except (csv.Error, AttributeError, KeyError, OSError, TypeError, ValueError) as problem:
+        raise SpaceError(
+            f"The file '{path}' is not a table of parameters (name, type, lower, upper, log, item_0 "
+            "...); correct it, or give the space with --space FILE (space= in Python)."
+        ) from problem
+    varying = [p for p in parameters if isinstance(p, Parameter)]
+    constants = dict(p for p in parameters if isinstance(p, tuple))
+    return Space.of(varying, constants=constants)
+
+
+def _listed_parameter(row: dict[str, str]) -> Parameter | tuple[str, Any]:
+    name, kind = row["name"], row["type"].strip().lower()
+    if kind in ("categorical", "ordinal", "constant"):
+        items = {c: v for c, v in row.items() if c and c.startswith("item_") and v != ""}
+        choices = tuple(v for _, v in sorted(items.items(), key=lambda i: int(i[0][5:])))
+        if len(choices) < 2:
+            return name, choices[0] if choices else row["default"]
+        ordered = kind == "ordinal" or row.get("ordered", "").strip().lower() == "true"
+        return Parameter(name, "ordinal" if ordered else "categorical", choices=choices)
+    sort: Kind = "integer" if kind.startswith("int") else "float"
+    log = row.get("log", "").strip().lower() == "true"
+    low, high = float(row["lower"]), float(row["upper"])
+    if max(abs(low), abs(high)) > MOST_NUMBER:
+        raise ValueError("too large a bound")
+    return Parameter(name, sort, low, high, log)
+
+
+def _history(frame: DataFrame, asked: Asked, source: str, what: str) -> History:
+    if asked.study is not None:
+        raise SourceError(f"{what} holds one run and no studies by name; leave out the study.")
+    frame = unpacked(frame)
+    columns = [str(name) for name in frame.columns]
+    check_names(columns, what)
+    frame = frame.set_axis(columns, axis=1)
+    space = None if asked.space is None else as_space(asked.space)
+    if space is not None and asked.parameters:
+        raise SourceError(
+            "The parameters are those of the space; leave out --parameters (parameters= in Python)."
+        )
+    told = roles(columns, space, asked, what)
+    if len(frame) == 0:
+        raise SourceError(f"{what} has no rows; give one row for each trial.")
+    notes = [*frame.attrs.get("notes", ()), *told.notes]
+    costs = [numbers(frame[column], column, bad_cost) for column in told.costs]
+    details, used, remarks = read_details(frame, told.details)
+    states = details.get("state", [State.COMPLETE] * len(frame))
+    if space is None:
+        rows = _typed_rows(frame, told)
+        space, more = conclude(rows, [s is not State.FAILED for s in states])
+        whole = list(range(len(frame)))
+    else:
+        rows = _rows(frame, told, space)
+        whole, more = settle(space, rows)
+    unused = [c for c in told.details.values() if c not in used]
+    notes += [*more, *ignored_note([*told.ignored, *unused]), *remarks]
+    objectives = []
+    for k, objective in enumerate(told.costs.values()):
+        wanted = asked.direction(objective.name, k == 0)
+        if told.directed:
+            if wanted is not None and wanted != objective.maximize:
+                does = "maximised" if objective.maximize else "minimised"
+                raise SourceError(
+                    f"{what} says that '{objective.name}' is {does}; leave out the direction."
+                )
+        elif wanted is None:
+            notes += direction(objective.name, asked.lenient)
+        else:
+            objective = replace(objective, maximize=wanted)
+        objectives.append(objective)
+    empty = [None] * len(frame)
+    facts = [details.get(name, empty) for name in _FACTS]
+    every = zip(details["number"], rows, zip(*costs, strict=True), states, *facts, strict=True)
+    trials = [Trial(*trial) for trial in every]
+    if len(whole) < len(trials):
+        trials = [trials[i] for i in whole]
+    return History(space, tuple(objectives), tuple(trials), source, tuple(notes))
+
+
+def _rows(frame: DataFrame, told: Roles, space: Space) -> Rows:
+    """Values that fit the parameters of a space."""
+    rows: Rows = [{} for _ in range(len(frame))]
+    for column, name in told.parameters.items():
+        parameter = space[name]
+        present, found = values(frame[column], parameter)
+        for i, value in zip(np.flatnonzero(present).tolist(), found, strict=True):
+            rows[i][name] = value
+    return rows
+
+
+def _typed_rows(frame: DataFrame, told: Roles) -> Rows:
+    """Values by what the cells look like."""
+    rows: Rows = [{} for _ in range(len(frame))]
+    for column, name in told.parameters.items():
+        present, found = typed(frame[column])
+        for i, value in zip(np.flatnonzero(present).tolist(), found, strict=True):
+            rows[i][name] = value
+    return rows

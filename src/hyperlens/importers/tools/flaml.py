@@ -1,0 +1,61 @@
+"""FLAML's training log: one JSON object a line for each trial that was logged.
+
+A trial has a learner, the learner's own configuration, a validation loss, which is minimised, and
+the size of the sample it was trained on. The log holds no space.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from hyperlens.importers.files import json_lines, malformed
+from hyperlens.importers.raw_run import Found, flat, number
+from hyperlens.importers.read_options import Asked
+from hyperlens.runs.history import Objective, Trial
+
+_SAMPLE = "FLAML_sample_size"
+
+
+def recognised(start: bytes) -> bool:
+    return (
+        start.lstrip().startswith(b"{") and b'"validation_loss"' in start and b'"learner"' in start
+    )
+
+
+def read(path: Path, asked: Asked) -> Found:
+    records: list[dict[str, Any]] = []
+    notes = []
+    for line_number, line in json_lines(path):
+        if line is None:
+            notes.append(f"The last line of '{path.name}' is cut off and was left out.")
+        elif isinstance(line, dict) and isinstance(line.get("config"), dict):
+            records.append(line)
+        elif not (isinstance(line, dict) and "curr_best_record_id" in line):
+            raise malformed(path, f"a record of FLAML in line {line_number}")
+    learners = list(dict.fromkeys(str(record.get("learner")) for record in records))
+    trials = [_trial(k, record, len(learners) > 1) for k, record in enumerate(records)]
+    losses = [trial.costs[0] for trial in trials]
+    if len(losses) > 2 and all(a >= b for a, b in pairwise(losses)):
+        notes.append(
+            "Every logged trial is at least as good as the one before: FLAML logs improvements "
+            "alone unless fit is called with log_type='all', and what was worse is unknown."
+        )
+    return Found(f"FLAML log {path.name}", [Objective("validation_loss")], trials, notes=notes)
+
+
+def _trial(position: int, record: dict[str, Any], several: bool) -> Trial:
+    """With several learners, 'learner' is a parameter and each has its own configuration."""
+    learner = str(record.get("learner"))
+    config = {k: v for k, v in flat(record["config"]).items() if k != _SAMPLE}
+    if several:
+        config = {"learner": learner} | {f"{learner}/{k}": v for k, v in config.items()}
+    size = number(record.get("sample_size"))
+    return Trial(
+        position,
+        config,
+        (number(record.get("validation_loss")),),
+        budget=None if size != size else size,
+        proposer="FLAML",
+    )

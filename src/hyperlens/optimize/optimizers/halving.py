@@ -1,0 +1,327 @@
+"""Successive halving, Hyperband and their asynchronous kin: many configurations at a small resource,
+the best of them at larger ones (Sarigiannis et al. 2020 algorithm 1).
+
+A bracket draws its configurations from the seed and its own number alone, so what is evaluated does
+not depend on how many evaluate at once: only on costs. Brackets do not know of each other; while one
+waits for a rung to end, the next may begin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hyperlens.errors import SpaceError
+from hyperlens.optimize.models.model_sampling import Sampling, sampler
+from hyperlens.optimize.optimizers.ledger import Ledger, same
+from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.optimize.optimizers.schedule import MOST_RUNGS, Bracket, Schedule, schedule
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.space import Space
+
+CLOSE = 1e-9  # resources this near are one, relative
+
+
+@dataclass
+class Entry:
+    """One configuration at one rung: asked for, and its cost once it is told (nan if it failed)."""
+
+    vector: FloatArray
+    place: int  # in the order in which the bracket drew it, which decides between equals
+    asked: bool = False
+    cost: float | None = None
+
+
+@dataclass
+class Running:
+    """A bracket on its way: the entries of each rung that has begun."""
+
+    bracket: Bracket
+    rungs: list[list[Entry]] = field(default_factory=list)
+
+    @property
+    def over(self) -> bool:
+        return len(self.rungs) == len(self.bracket.rungs) and all(
+            e.cost is not None for e in self.rungs[-1]
+        )
+
+    def next(self) -> tuple[Fraction, Entry] | None:
+        """What to evaluate; None while a rung is awaited, and at the end."""
+        for entry in self.rungs[-1]:
+            if not entry.asked:
+                return self.bracket.rungs[len(self.rungs) - 1].resource, entry
+        return None
+
+    def advance(self) -> list[Entry]:
+        """Open the next rung for the best of this one, once all of it is known; the others of those
+        that did not fail."""
+        lost: list[Entry] = []
+        while len(self.rungs) < len(self.bracket.rungs) and all(
+            e.cost is not None for e in self.rungs[-1]
+        ):
+            order = ranked(self.rungs[-1])
+            most = self.bracket.rungs[len(self.rungs)].configurations
+            self.rungs.append([Entry(e.vector, e.place) for e in order[:most]])
+            lost += order[most:]
+            if not order:
+                break
+        return lost
+
+
+def ranked(entries: list[Entry]) -> list[Entry]:
+    """Those that did not fail, the smallest cost first, the earlier drawn among equals."""
+    known = [e for e in entries if e.cost is not None and math.isfinite(e.cost)]
+    return sorted(known, key=lambda e: (e.cost, e.place))
+
+
+class Hyperband:
+    """Runs brackets of successive halving, from the most explorative to plain random search.
+
+    `budget` is in evaluations at full resource, for all brackets together. The smallest resource
+    follows from `min_resource` or from the number of `brackets`.
+
+    >>> from hyperlens import Parameter
+    >>> search = Hyperband(Space.of([Parameter("x", "float", 0, 1)]), budget=27)
+    >>> search.evaluations, search.ask().resource == 1 / 9
+    (47, True)
+    """
+
+    name = "hyperband"
+    halving_only = False  # the first bracket alone
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        budget: int = 99,
+        eta: int = 3,
+        min_resource: float | None = None,
+        max_resource: float = 1.0,
+        brackets: int | None = None,
+        sampling: Sampling | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.space, self.seed = space, seed
+        self._ledger = Ledger(space)
+        self._sample = sampler(space, sampling)
+        self.schedule = self._planned(budget, eta, brackets, min_resource, max_resource)
+        self._running = [Running(b) for b in self.schedule.brackets]
+        self._lost: list[Entry] = []
+        for k, running in enumerate(self._running):
+            first = running.bracket.rungs[0].configurations
+            vectors = self._sample(first, np.random.default_rng([seed, 3, k]))
+            rounded = space.encode(space.decode(vectors))
+            running.rungs.append([Entry(v, place) for place, v in enumerate(rounded)])
+
+    def _planned(
+        self,
+        budget: int,
+        eta: int,
+        brackets: int | None,
+        least: float | None,
+        most: float,
+    ) -> Schedule:
+        """Each bracket has an equal part of the budget."""
+        probe = schedule(
+            max(budget, MOST_RUNGS), eta, brackets, min_resource=least, max_resource=most
+        )
+        count = 1 if self.halving_only else len(probe.brackets)
+        if budget // count < len(probe.brackets):
+            raise SpaceError(
+                f"A budget of {budget} full evaluations is too small for {count} brackets of up to "
+                f"{len(probe.brackets)} rungs; raise it to {count * len(probe.brackets)}, use "
+                "fewer brackets, or search at random."
+            )
+        planned = schedule(budget // count, eta, brackets, min_resource=least, max_resource=most)
+        if not self.halving_only:
+            return planned
+        return Schedule(planned.eta, planned.resource, planned.budget, planned.brackets[:1])
+
+    @property
+    def evaluations(self) -> int:
+        """How many there will be in all."""
+        return sum(r.configurations for b in self.schedule.brackets for r in b.rungs)
+
+    @property
+    def configurations(self) -> int | None:
+        return sum(b.rungs[0].configurations for b in self.schedule.brackets)
+
+    def dropped(self) -> list[Mapping[str, Any]]:
+        lost, self._lost = self._lost, []
+        return [self.space.decode(e.vector[None])[0] for e in lost]
+
+    def ask(self) -> Proposal | None:
+        for running in self._running:
+            if (found := running.next()) is not None:
+                resource, entry = found
+                entry.asked = True
+                proposal = Proposal(
+                    self._ledger.number,
+                    "proposed",
+                    entry.vector,
+                    self.space.decode(entry.vector[None])[0],
+                    float(resource),
+                    rung=len(running.rungs) - 1,
+                    final=len(running.rungs) == len(running.bracket.rungs),
+                    entry=f"{running.bracket.name}:{entry.place}",
+                )
+                self._ledger.awaited.append(proposal)
+                return proposal
+        return None
+
+    def expect(self, configuration: Mapping[str, Any], resource: float | None = None) -> None:
+        self._ledger.expect(configuration, resource)
+        entry = self._find(self._ledger.awaited[-1].vector, resource)
+        if entry is not None:
+            entry.asked = True
+
+    def tell(
+        self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
+    ) -> None:
+        told = self._ledger.tell(configuration, cost, resource)
+        entry = self._find(told.vector, resource)
+        if entry is not None:
+            entry.asked, entry.cost = True, told.cost
+            for running in self._running:
+                self._lost += running.advance()
+
+    def _find(self, vector: FloatArray, resource: float | None) -> Entry | None:
+        """The entry of this configuration at this resource whose cost is not known yet."""
+        for running in self._running:
+            for rung, entries in zip(running.bracket.rungs, running.rungs, strict=False):
+                if resource is None or not math.isclose(resource, rung.resource, rel_tol=CLOSE):
+                    continue
+                for entry in entries:
+                    if entry.cost is None and same(entry.vector[None], vector)[0]:
+                        return entry
+        return None
+
+
+class Halving(Hyperband):
+    """Successive halving: one bracket, with all of the budget."""
+
+    name = "halving"
+    halving_only = True
+
+
+class Asynchronous:
+    """Successive halving for many workers: a configuration is promoted as soon as it is among the
+    best of those known at its rung, without waiting for the others.
+
+    What is promoted depends on the order in which costs come in.
+    """
+
+    name = "asha"
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        budget: int = 99,
+        eta: int = 3,
+        min_resource: float | None = None,
+        max_resource: float = 1.0,
+        sampling: Sampling | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.space, self.seed, self.budget = space, seed, budget
+        self._ledger = Ledger(space)
+        self._sample = sampler(space, sampling)
+        plan = schedule(budget, eta, min_resource=min_resource, max_resource=max_resource)
+        self.eta = plan.eta
+        self.resources = [rung.resource for rung in plan.brackets[0].rungs]
+        self.full = plan.resource
+        self._rungs: list[list[Entry]] = [[] for _ in self.resources]
+        self._drawn = 0
+        self._over = False
+        self.configurations: int | None = None
+
+    @property
+    def spent(self) -> Fraction:
+        """Resource of what was asked for, in evaluations at full resource."""
+        pairs = zip(self.resources, self._rungs, strict=True)
+        return sum((len(entries) * r / self.full for r, entries in pairs), Fraction(0))
+
+    def ask(self) -> Proposal | None:
+        rung, vector, place = self._promotion() or self._fresh()
+        if self.spent + self.resources[rung] / self.full > self.budget:
+            self._over = True
+            return None
+        self._drawn += rung == 0
+        self._rungs[rung].append(Entry(vector, place, asked=True))
+        proposal = Proposal(
+            self._ledger.number,
+            "proposed",
+            vector,
+            self.space.decode(vector[None])[0],
+            float(self.resources[rung]),
+            rung=rung,
+            final=rung == len(self.resources) - 1,
+            entry=str(place),
+        )
+        self._ledger.awaited.append(proposal)
+        return proposal
+
+    def dropped(self) -> list[Mapping[str, Any]]:
+        """None while there is budget: whoever waits may still go on."""
+        if not self._over or self._ledger.awaited:
+            return []
+        self._over = False
+        gone_on = [{e.place for e in entries} for entries in (*self._rungs[1:], [])]
+        return [
+            self.space.decode(e.vector[None])[0]
+            for entries, above in zip(self._rungs[:-1], gone_on, strict=False)
+            for e in ranked(entries)
+            if e.place not in above
+        ]
+
+    def _promotion(self) -> tuple[int, FloatArray, int] | None:
+        """From the highest rung down: one of the best 1 / eta that has not gone on yet."""
+        for k in range(len(self._rungs) - 2, -1, -1):
+            above = {e.place for e in self._rungs[k + 1]}
+            known = [e for e in self._rungs[k] if e.cost is not None]
+            for entry in ranked(known)[: len(known) // self.eta]:
+                if entry.place not in above:
+                    return k + 1, entry.vector, entry.place
+        return None
+
+    def _fresh(self) -> tuple[int, FloatArray, int]:
+        drawn = self._sample(1, np.random.default_rng([self.seed, 4, self._drawn]))
+        return 0, self.space.encode(self.space.decode(drawn))[0], self._drawn
+
+    def expect(self, configuration: Mapping[str, Any], resource: float | None = None) -> None:
+        self._ledger.expect(configuration, resource)
+        self._place(self._ledger.awaited[-1].vector, resource)
+
+    def tell(
+        self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
+    ) -> None:
+        told = self._ledger.tell(configuration, cost, resource)
+        entry = self._place(told.vector, resource)
+        if entry is not None:
+            entry.cost = told.cost
+
+    def _place(self, vector: FloatArray, resource: float | None) -> Entry | None:
+        """The open entry of a configuration at its rung; a new one where it was not asked for here."""
+        rungs = [
+            k
+            for k, r in enumerate(self.resources)
+            if resource is not None and math.isclose(resource, r, rel_tol=CLOSE)
+        ]
+        if not rungs:
+            return None
+        entries = self._rungs[rungs[0]]
+        for entry in entries:
+            if entry.cost is None and same(entry.vector[None], vector)[0]:
+                return entry
+        place = next(
+            (e.place for e in self._rungs[0] if same(e.vector[None], vector)[0]), self._drawn
+        )
+        self._drawn += rungs[0] == 0
+        entries.append(Entry(vector, place, asked=True))
+        return entries[-1]

@@ -1,0 +1,304 @@
+"""Sequential model-based optimisation: fit a surrogate, minimise an acquisition, ask, be told.
+
+The optimiser of Moosbauer et al. 2021 and Croppi 2021: a maximin Latin hypercube, then a Gaussian process and the lower
+confidence bound, minimised by focus search. Their settings are `tau=1, refine=False`; both are
+measured in docs/results/optimizers.md.
+
+`ask` depends only on the seed, on what was told, in its order, and on what is still awaited. So a
+run is resumed by telling its trials again, several configurations can be out at once, and a
+proposal can be explained later: what was told by then and `p.surrogate` give back the surrogate
+that made it (`GP.from_parameters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from hyperlens.errors import SpaceError
+from hyperlens.optimize.optimizers import designs as sampling
+from hyperlens.optimize.optimizers.acquisition import (
+    expected_improvement,
+    log_expected_improvement,
+    lower_confidence_bound,
+)
+from hyperlens.optimize.optimizers.focus_search import Found, focus_search
+from hyperlens.optimize.optimizers.ledger import Ledger, Told, same
+from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.space import Space
+from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
+from hyperlens.surrogates.gaussian_process.likelihood import QUIETEST
+from hyperlens.surrogates.random_forest.forest import Forest
+from hyperlens.surrogates.threads import one_thread
+
+Acquisition = Literal["lcb", "ei"]
+SurrogateName = Literal["gp", "forest"]
+
+BLOCK = 500  # rows predicted at once
+PAPERS = {"points": 1000, "polished": 0}  # of focus search
+REFINED = {"points": 300, "polished": 6}
+NEAR = 2  # best configurations told, next to which the acquisition is searched too
+STARTS = {False: 4, True: 2}  # of the likelihood's maximisation, refined or not
+INITIAL = 4  # configurations per parameter before the first model
+EXPLOITING = 0.1  # tau of every second proposal, unless one acquisition is chosen
+
+
+class SMBO:
+    """Minimises a cost over a space. `ask()` for a configuration, `tell()` its cost.
+
+    `acquisition` is "lcb", the bound mean - tau std, or "ei", the expected improvement; None takes
+    turns between the expected improvement and a bound of tau 0.1, one to explore and one to exploit,
+    unless `tau` is given, which means "lcb".
+
+    `initial` configurations, by default four per parameter, come from a maximin Latin hypercube, or
+    are the rows of `design` (vectors); results told before anything is asked take the place of its
+    first rows. `nugget` None estimates the noise; 1e-8 says there is none. `refine=False` searches
+    the acquisition's minimum by more points and does not polish them, as the papers did, nor takes
+    data without noise for exact. A
+    configuration that was told before is proposed again only if nothing else is left.
+
+    >>> from hyperlens import Parameter
+    >>> space = Space.of([Parameter("x", "float", -5, 5)])
+    >>> optimiser = SMBO(space, nugget=1e-8)
+    >>> for _ in range(15):
+    ...     proposal = optimiser.ask()
+    ...     optimiser.tell(proposal.values, (proposal.values["x"] - 1) ** 2)
+    >>> round(optimiser.best.values["x"], 1)
+    1.0
+    """
+
+    name = "smbo"
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        tau: float | None = None,
+        acquisition: Acquisition | None = None,
+        initial: int | None = None,
+        design: FloatArray | None = None,
+        surrogate: SurrogateName = "gp",
+        nugget: float | None = None,
+        refine: bool = True,
+        seed: int = 0,
+    ) -> None:
+        if acquisition is None and tau is not None:
+            acquisition = "lcb"
+        tau = 1.0 if tau is None else tau
+        if acquisition not in ("lcb", "ei", None):
+            raise SpaceError(f"There is no acquisition '{acquisition}'; choose 'lcb' or 'ei'.")
+        if surrogate not in ("gp", "forest"):
+            raise SpaceError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
+        if not (np.isfinite(tau) and tau >= 0):
+            raise SpaceError(f"tau is {tau}; choose a finite number of at least 0.")
+        if nugget is not None and not SMALLEST_NUGGET <= nugget < 1:
+            raise SpaceError(
+                f"A nugget of {nugget} is not a part of the variance; choose a number from "
+                f"{SMALLEST_NUGGET:g} to below 1, or None to estimate it."
+            )
+        if design is not None and (design.ndim != 2 or design.shape[1] != len(space)):
+            raise SpaceError(
+                f"The design has shape {design.shape}; this space needs (n, {len(space)})."
+            )
+        self.space, self.tau, self.acquisition, self.seed = space, tau, acquisition, seed
+        self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
+        self._ledger = Ledger(space)
+        self.design = self._designed(initial) if design is None else design
+
+    @property
+    def told(self) -> tuple[Told, ...]:
+        """All results, in the order in which they were told."""
+        return tuple(self._ledger.told)
+
+    @property
+    def awaited(self) -> tuple[Proposal, ...]:
+        """Proposals whose cost was not told yet."""
+        return tuple(self._ledger.awaited)
+
+    @property
+    def X(self) -> FloatArray:
+        """Vectors told, shape (n, d)."""
+        return np.array([t.vector for t in self._ledger.told]).reshape(-1, len(self.space))
+
+    @property
+    def y(self) -> FloatArray:
+        """Costs told (n,); a failed one counts as the worst of the others."""
+        costs = np.array([t.cost for t in self._ledger.told])
+        known = np.isfinite(costs)
+        return np.where(known, costs, costs[known].max() if known.any() else 0.0)
+
+    @property
+    def best(self) -> Told | None:
+        """The result with the smallest cost, the earliest of equals; None before the first."""
+        known = [t for t in self._ledger.told if np.isfinite(t.cost)]
+        return min(known, key=lambda t: t.cost, default=None)
+
+    def ask(self, number: int | None = None) -> Proposal:
+        """The next configuration. It is awaited until its cost is told.
+
+        `number` is for several optimisers of one seed that share their results: each number
+        chooses by itself.
+        """
+        number = self._ledger.number if number is None else number
+        rng = np.random.default_rng([self.seed, 1, number])
+        if number < len(self.design):
+            proposal = self._unmodelled(number, "initial", self.design[number])
+        elif len({float(t.cost) for t in self._ledger.told if np.isfinite(t.cost)}) < 2:
+            proposal = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
+        else:
+            with one_thread():  # the same bytes on any number of cores
+                proposal = self._proposed(number, rng)
+        self._ledger.awaited.append(proposal)
+        return proposal
+
+    def expect(
+        self, configuration: Mapping[str, Any] | FloatArray, resource: float | None = None
+    ) -> None:
+        """Someone is evaluating this already: await it as if it had been asked for."""
+        self._ledger.expect(configuration, resource)
+
+    def tell(
+        self,
+        configuration: Mapping[str, Any] | FloatArray,
+        cost: float,
+        resource: float | None = None,
+    ) -> None:
+        """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
+        self._ledger.tell(configuration, cost, resource)
+
+    def _turn(self, number: int) -> tuple[Acquisition, float]:
+        """The acquisition of a proposal, and its tau."""
+        if self.acquisition is not None:
+            return self.acquisition, self.tau
+        return ("ei", self.tau) if number % 2 == 0 else ("lcb", EXPLOITING)
+
+    def _designed(self, initial: int | None) -> FloatArray:
+        """The initial design as vectors; forbidden ones are drawn again."""
+        n = INITIAL * len(self.space) if initial is None else initial
+        rng = np.random.default_rng([self.seed, 0])
+        cube = self.space.cube
+        vectors = cube.vectors(sampling.maximin(cube, n, rng)) if n else np.empty((0, cube.d))
+        forbidden = self.space.forbidden(vectors)
+        if forbidden.any():
+            vectors[forbidden] = self.space.sample(int(forbidden.sum()), rng)
+        return vectors
+
+    def _unmodelled(
+        self, number: int, kind: Literal["initial", "proposed"], vector: FloatArray
+    ) -> Proposal:
+        vector, values = self._rounded(vector)
+        acquisition, tau = self._turn(number)
+        return Proposal(
+            number,
+            kind,
+            vector,
+            values,
+            acquisition=acquisition,
+            tau=tau,
+            told=len(self._ledger.told),
+        )
+
+    def _proposed(self, number: int, rng: np.random.Generator) -> Proposal:
+        acquisition, tau = self._turn(number)
+        model = self._fitted()
+        best = float(model.predict(self.X)[0].min())
+
+        def score(vectors: FloatArray) -> FloatArray:
+            mean, std = _predict(model, vectors)
+            if acquisition == "lcb":
+                return lower_confidence_bound(mean, std, tau)
+            return -log_expected_improvement(mean, std, best)
+
+        vector, values = self._rounded(self._search(score, rng).vector)
+        mean, std = (float(number[0]) for number in model.predict(vector[None]))
+        bound = mean - tau * std
+        improvement = expected_improvement(np.array([mean]), np.array([std]), best)[0]
+        return Proposal(
+            number=number,
+            kind="proposed",
+            vector=vector,
+            values=values,
+            acquisition=acquisition,
+            tau=tau,
+            told=len(self._ledger.told),
+            awaited=tuple(p.number for p in self._ledger.awaited),
+            mean=mean,
+            std=std,
+            bound=bound,
+            score=bound if acquisition == "lcb" else float(improvement),
+            best=best,
+            surrogate=_described(model),
+        )
+
+    def _fitted(self) -> GP | Forest:
+        """The surrogate of what was told, which believes its own means of what is awaited."""
+        X, y, cube = self.X, self.y, self.space.cube
+        if self.surrogate == "forest":
+            model: GP | Forest = Forest(cube, seed=self.seed, threads=1).fit(X, y)
+        else:
+            model = GP(cube, self.nugget, STARTS[self.refine], seed=self.seed).fit(X, y)
+            if self.nugget is None and self.refine:
+                model = _noiseless(model)
+        if not self._ledger.awaited:
+            return model
+        awaited = np.array([p.vector for p in self._ledger.awaited])
+        both = np.vstack([X, awaited]), np.concatenate([y, model.predict(awaited)[0]])
+        if isinstance(model, GP):
+            return GP.from_parameters(cube, model.parameters, *both)
+        return model.fit(*both)
+
+    def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Found:
+        """The minimum of the acquisition among what is neither forbidden nor known."""
+        known = np.vstack([self.X, *(p.vector[None] for p in self._ledger.awaited)])
+
+        def barred(vectors: FloatArray) -> BoolArray:
+            seen = np.array([same(known, v).any() for v in self._canonical(vectors)], dtype=bool)
+            return np.asarray(seen | self.space.forbidden(vectors))
+
+        how = REFINED if self.refine else PAPERS
+        best = self.X[np.argsort(self.y, kind="stable")[:NEAR]]
+        found = focus_search(score, self.space.cube, rng, **how, near=best, barred=barred)
+        if found is None:  # everything is known: repeat what is best
+            found = focus_search(
+                score, self.space.cube, rng, **how, near=best, barred=self.space.forbidden
+            )
+        if found is None:
+            vector = self.space.sample(1, rng)[0]
+            found = Found(vector, float(score(vector[None])[0]))
+        return found
+
+    def _canonical(self, vectors: FloatArray) -> FloatArray:
+        """Vectors as their values are encoded: integers with very many values lie on an axis
+        without levels, and are rounded here."""
+        return self.space.encode(self.space.decode(vectors))
+
+    def _rounded(self, vector: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
+        values = self.space.decode(vector[None])[0]
+        return self.space.encode([values])[0], values
+
+
+def _noiseless(model: GP) -> GP:
+    """The same process, believing its data to the last digit where no noise was found in them."""
+    if not SMALLEST_NUGGET < model.parameters.nugget <= QUIETEST:
+        return model
+    exact = replace(model.parameters, nugget=SMALLEST_NUGGET)
+    try:
+        return GP.from_parameters(model.cube, exact, model.X, model.y)
+    except np.linalg.LinAlgError:  # two of them nearly coincide
+        return model
+
+
+def _described(model: GP | Forest) -> dict[str, Any]:
+    if isinstance(model, GP):
+        return {"name": "gp", **model.parameters.to_dict()}
+    return {"name": "forest", "seed": model.seed, "trees": model.trees}
+
+
+def _predict(model: GP | Forest, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """In blocks of rows that fit a processor's cache, which halves the time of a round."""
+    blocks = [model.predict(vectors[k : k + BLOCK]) for k in range(0, len(vectors), BLOCK)]
+    return np.concatenate([m for m, _ in blocks]), np.concatenate([s for _, s in blocks])

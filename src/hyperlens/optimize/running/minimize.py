@@ -1,0 +1,228 @@
+"""Runs: an objective, a space, an optimiser, a storage and a place to evaluate, put together."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hyperlens.errors import AnalysisError, SourceError, SpaceError, listed
+from hyperlens.optimize.optimizers.halving import Asynchronous, Halving, Hyperband
+from hyperlens.optimize.optimizers.protocol import Optimizer, Racing
+from hyperlens.optimize.optimizers.random_search import RandomSearch
+from hyperlens.optimize.optimizers.smbo import SMBO
+from hyperlens.optimize.running.engine import Engine, Here, Where, open_engine
+from hyperlens.optimize.running.loop import Loop, Report, Setting
+from hyperlens.optimize.running.trial_outcome import AtFull, Objective, fits, told_by
+from hyperlens.optimize.storage.leases import BEAT
+from hyperlens.optimize.storage.storages import Storage
+from hyperlens.optimize.storage.store import Store
+from hyperlens.runs.history import History
+from hyperlens.spaces.space import GivenSpace, Space, as_space
+
+OPTIMIZERS: dict[str, Callable[..., Optimizer]] = {
+    "smbo": SMBO,
+    "random": RandomSearch,
+    "halving": Halving,
+    "hyperband": Hyperband,
+    "asha": Asynchronous,
+}
+
+
+def minimize(
+    f: Objective,
+    space: GivenSpace,
+    optimizer: str | Optimizer = "smbo",
+    trials: int = 80,
+    *,
+    seed: int = 0,
+    storage: Storage = None,
+    workers: int | None = None,
+    study: str = "hyperlens",
+    timeout: float | None = None,
+    time: float | None = None,
+    engine: Where = None,
+    scheduler: str | None = None,
+    progress: Report | None = None,
+    **options: Any,
+) -> History:
+    """Find the configuration of the smallest cost in so many trials.
+
+    `f` is given a configuration, a dict of values, and returns its cost. If it raises, returns what
+    is not a finite number, or takes longer than `timeout` seconds, that trial fails with its reason,
+    and the run goes on.
+
+    `storage` keeps the run: `sqlite:///run.db`, any database that Optuna knows, a journal's path;
+    None keeps it in memory. Called again with the same storage and study, the run goes on where it
+    was: finished trials count, one that was running is tried again. Several processes may run the
+    same study at once and share its trials. After `time` seconds the run stops, to be gone on with.
+
+    "halving", "hyperband" and "asha" call `f` with a configuration and a resource, from a ninth
+    (`min_resource`) to one (`max_resource`); `trials` is then their budget in evaluations at full
+    resource. A configuration is one trial: its costs at smaller resources are intermediate values,
+    and if it does not go on it is pruned. The other optimisers give such an `f` all of the resource.
+
+    One worker without a timeout calls `f` in this very process. With more, or with a timeout, or
+    with `engine="processes"`, trials run in processes of their own (forked, so that any function
+    will do), and one that kills its process fails alone. `engine="dask"` with a scheduler's address
+    or any Executor of concurrent.futures spreads them further. `options` are the optimiser's.
+
+    >>> from hyperlens import Parameter
+    >>> run = minimize(lambda c: (c["x"] - 1) ** 2, [Parameter("x", "float", -5, 5)], trials=15)
+    >>> round(run.best().values["x"], 1)
+    1.0
+    """
+    chosen = as_space(space)
+    return run(
+        f,
+        Setting(
+            chosen,
+            built(optimizer, chosen, trials, seed, options),
+            trials,
+            False,
+            storage,
+            study,
+            time,
+        ),
+        Place(workers, timeout, engine, scheduler),
+        progress,
+    )
+
+
+def maximize(
+    f: Objective,
+    space: GivenSpace,
+    optimizer: str | Optimizer = "smbo",
+    trials: int = 80,
+    *,
+    seed: int = 0,
+    storage: Storage = None,
+    workers: int | None = None,
+    study: str = "hyperlens",
+    timeout: float | None = None,
+    time: float | None = None,
+    engine: Where = None,
+    scheduler: str | None = None,
+    progress: Report | None = None,
+    **options: Any,
+) -> History:
+    """Find the configuration of the largest value; all else as `minimize`."""
+    chosen = as_space(space)
+    return run(
+        f,
+        Setting(
+            chosen,
+            built(optimizer, chosen, trials, seed, options),
+            trials,
+            True,
+            storage,
+            study,
+            time,
+        ),
+        Place(workers, timeout, engine, scheduler),
+        progress,
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where trials are evaluated; `files` are modules that a cluster must be sent."""
+
+    workers: int | None = None
+    timeout: float | None = None
+    engine: Where = None
+    scheduler: str | None = None
+    files: tuple[str, ...] = ()
+
+
+def built(
+    optimizer: str | Optimizer, space: Space, trials: int, seed: int, options: dict[str, Any]
+) -> Optimizer:
+    """An optimiser by its name, with options that it knows; trials are the budget of a race."""
+    if not isinstance(optimizer, str):
+        if options:
+            raise SpaceError(
+                f"The optimiser was given ready; set {listed(options)} when it is built."
+            )
+        return optimizer
+    if optimizer not in OPTIMIZERS:
+        raise SpaceError(
+            f"There is no optimiser '{optimizer}'; choose one of {listed(OPTIMIZERS)}."
+        )
+    build = OPTIMIZERS[optimizer]
+    parameters = inspect.signature(build).parameters
+    known = [name for name in parameters if name not in ("space", "seed")]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        remedy = f"choose among {listed(known, 20)}" if known else "leave them out"
+        raise SpaceError(f"The optimiser '{optimizer}' has no option {listed(unknown)}; {remedy}.")
+    budget = {"budget": trials} if "budget" in parameters else {}
+    return build(space, seed=seed, **(budget | options))
+
+
+def run(f: Objective, setting: Setting, place: Place, progress: Report | None = None) -> History:
+    """Run until the study holds the trials that are wanted; its history."""
+    from optuna.exceptions import StorageInternalError
+
+    if setting.trials < 1:
+        raise AnalysisError(f"A run of {setting.trials} trials is none; ask for at least 1.")
+    f = _suited(f, setting.optimizer)
+    where = open_engine(f, place.engine, place.workers, place.timeout, place.scheduler, place.files)
+    try:
+        store = Store(setting.storage, setting.space, setting.study, setting.maximize, _name_of(f))
+        try:
+            with _signs_of_life(store, where):
+                Loop(setting, store, where, progress).go()
+            return store.history()
+        except StorageInternalError as problem:
+            raise SourceError(
+                f"The storage in {store.source} failed ({told_by(problem.__cause__ or problem)}); "
+                "nothing finished is lost: give the same command again."
+            ) from problem
+        finally:
+            store.close()
+    finally:
+        where.close()
+
+
+def _suited(f: Objective, optimizer: Optimizer) -> Objective:
+    """The objective as this optimiser calls it; one that wants a resource is given all of it by an
+    optimiser that has none to give."""
+    if isinstance(optimizer, Racing):
+        if not fits(f, 2):
+            raise AnalysisError(
+                f"'{optimizer.name}' calls the objective with a configuration and a resource; give "
+                "it a second argument, or use 'smbo' or 'random'."
+            )
+        return f
+    return AtFull(f) if not fits(f, 1) and fits(f, 2) else f
+
+
+@contextmanager
+def _signs_of_life(store: Store, where: Engine) -> Iterator[None]:
+    """While the objective holds this process, a thread shows that it lives."""
+    if not isinstance(where, Here):
+        yield
+        return
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(BEAT):
+            store.beat()
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _name_of(f: Objective) -> str:
+    """What the objective measures, by its name; "cost" where it has none."""
+    name = getattr(f, "__name__", "cost")
+    return name if name.isidentifier() else "cost"

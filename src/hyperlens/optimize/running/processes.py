@@ -1,0 +1,167 @@
+"""Worker processes of our own, each supervised: one that hangs or dies is replaced.
+
+An Executor's pool breaks as a whole when one of its processes dies; here a death is the end of one
+trial. Workers are forked where the system can, so that any function will do; elsewhere it must be
+importable. A worker leads a session of its own: what an objective starts ends with it, and Ctrl-C
+in a terminal reaches only us. It ends by itself when we are gone.
+"""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from hyperlens.errors import AnalysisError
+from hyperlens.optimize.running.trial_outcome import Objective, Outcome, evaluate
+
+LEAVING = 5.0  # seconds an ended process may take to be gone
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+    trial: int | None = None
+    deadline: float | None = None
+
+
+class Processes:
+    """Evaluates up to `workers` trials at once, each for at most `timeout` seconds."""
+
+    def __init__(self, objective: Objective, workers: int, timeout: float | None = None) -> None:
+        self.objective, self.workers, self.timeout = objective, workers, timeout
+        self._context: Any = mp.get_context("fork" if hasattr(os, "fork") else "spawn")
+        self._pool: list[_Worker] = []
+
+    @property
+    def free(self) -> int:
+        return self.workers - sum(w.trial is not None for w in self._pool)
+
+    def start(self, trial: int, configuration: Mapping[str, Any], resource: float | None) -> None:
+        """Begin a trial; its outcome comes from `wait` under this number."""
+        worker = next((w for w in self._pool if w.trial is None), None) or self._hire()
+        worker.trial = trial
+        worker.deadline = None if self.timeout is None else time.monotonic() + self.timeout
+        with suppress(OSError):  # it died while idle; `wait` reports that
+            worker.connection.send((dict(configuration), resource))
+
+    def wait(self, seconds: float) -> list[tuple[int, Outcome]]:
+        """Outcomes that arrive within so many seconds, at least one if any does."""
+        busy = [w for w in self._pool if w.trial is not None]
+        ends = [w.deadline for w in busy if w.deadline is not None]
+        patience = max(0.0, min([seconds, *(end - time.monotonic() for end in ends)]))
+        ready = wait([w.connection for w in busy], patience)
+        found = []
+        for worker in busy:
+            assert worker.trial is not None
+            if worker.connection in ready:
+                outcome = self._received(worker)
+            elif worker.deadline is not None and time.monotonic() >= worker.deadline:
+                self._dismiss(worker)
+                outcome = Outcome(reason=f"took longer than {self.timeout:g} s")
+            else:
+                continue
+            found.append((worker.trial, outcome))
+            worker.trial = worker.deadline = None
+        return found
+
+    def close(self) -> None:
+        """End all workers, whatever they are doing."""
+        for worker in list(self._pool):
+            self._dismiss(worker)
+
+    def _received(self, worker: _Worker) -> Outcome:
+        try:
+            outcome: Outcome = worker.connection.recv()
+            return outcome
+        except (EOFError, OSError):  # the other end is closed: the process is ending
+            return Outcome(reason=_death(self._dismiss(worker)))
+
+    def _hire(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        foreign = [w.connection for w in self._pool] + [ours]
+        process = self._context.Process(
+            target=_work,
+            args=(theirs, foreign if self._context.get_start_method() == "fork" else []),
+            kwargs={"objective": self.objective},
+            name="hyperlens-worker",
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # of fork among threads, Python 3.12
+            try:
+                process.start()
+            except (AttributeError, TypeError, ValueError) as problem:  # what pickling raises
+                raise AnalysisError(
+                    "The objective cannot be sent to another process here; define it at the top "
+                    "of a module."
+                ) from problem
+        theirs.close()
+        worker = _Worker(process, ours)
+        self._pool.append(worker)
+        return worker
+
+    def _dismiss(self, worker: _Worker) -> int | None:
+        """End a worker and all that it started; how it ended."""
+        assert worker.process.pid is not None
+        _end_group(worker.process.pid)
+        worker.process.kill()
+        worker.process.join(LEAVING)
+        code = worker.process.exitcode
+        if code is not None:
+            worker.process.close()
+        worker.connection.close()
+        self._pool.remove(worker)
+        return code
+
+
+def _work(connection: Connection, foreign: list[Connection], *, objective: Objective) -> None:
+    """A worker's life: evaluate what comes until nothing can come any more."""
+    for other in foreign:  # inherited by the fork: held here, they would hide our parent's end
+        other.close()
+    if hasattr(os, "setsid"):
+        os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    while True:
+        try:
+            configuration, resource = connection.recv()
+        except EOFError:
+            return
+        connection.send(evaluate(objective, configuration, resource))
+
+
+def _leave_with_parent() -> None:
+    parent = mp.parent_process()
+    if parent is not None:
+        parent.join()
+        _end_group(os.getpid())
+        os._exit(1)
+
+
+def _end_group(leader: int) -> None:
+    """Kill a worker and its children; nothing if it does not lead a group yet, or all are gone."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(leader, signal.SIGKILL)
+
+
+def _death(code: int | None) -> str:
+    if code is not None and code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = str(-code)
+        return f"its process was ended by {name}"
+    return f"its process ended itself with exit code {code}"

@@ -1,0 +1,385 @@
+"""Where a run is kept: one Optuna study, in memory, a file, or a database.
+
+    study   user attribute   hyperlens:space      the space, ConfigSpace's JSON
+    trial   user attribute   hyperlens:proposal   what the optimiser thought (Proposal.to_dict), with
+                                                  its name, the trials it had learned from, and in
+                                                  a race when it was evaluated at each rung
+            user attribute   fail_reason          why it failed
+            system attribute hyperlens:lease      who is running it (leases.py); "paused" if it
+                                                  waits for others at its rung
+            intermediate value k                  its cost at rung k, the resource of which is in
+            user attribute   hyperlens:rungs      in the order of rungs
+            user attribute   hyperlens:twin       begun by two processes at once: not a trial
+
+Everything is written the moment it is known, so that a run can be killed at any time. A trial that
+was running then is put back to wait, under its own number, and tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hyperlens.errors import SourceError
+from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.optimize.running.trial_outcome import Outcome
+from hyperlens.optimize.storage import leases
+from hyperlens.optimize.storage.distributions import distributions, stored
+from hyperlens.optimize.storage.storages import Storage, opened, quiet
+from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.spaces.space import Space
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.trial import FrozenTrial
+
+SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
+LEASE, RUNGS, TWIN = "hyperlens:lease", "hyperlens:rungs", "hyperlens:twin"
+MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A trial as the loop sees it; `cost` is minimised, nan unless complete."""
+
+    number: int
+    state: State | None  # None while it waits
+    values: Mapping[str, Any]
+    cost: float
+    resource: float | None
+    lease: Mapping[str, Any]
+    moment: float  # when it ended
+    rung: int = 0  # at which it is
+    final: bool = True  # False if it waits there for others before it goes on
+    rungs: tuple[tuple[float, float], ...] = ()  # resource and minimised cost of each rung so far
+
+    @property
+    def paused(self) -> bool:
+        return bool(self.lease.get("paused"))
+
+
+class Store:
+    """A study of one objective on one space."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        space: Space,
+        study: str = "hyperlens",
+        maximize: bool = False,
+        objective: str = "cost",
+    ) -> None:
+        from optuna.study import StudyDirection, create_study
+
+        self.space, self.maximize = space, maximize
+        self._storage, self.source = opened(storage)
+        direction = StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE
+        with quiet():
+            self._study: optuna.Study = create_study(
+                storage=self._storage, study_name=study, direction=direction, load_if_exists=True
+            )
+        self._id = self._storage.get_study_id_from_name(study)
+        self._describe(study, direction, objective)
+        self._distributions = distributions(space)
+        self._finished: set[int] = set()
+        self._ours: dict[int, dict[str, Any]] = {}  # leases of trials that this process runs
+        self._since: dict[int, float] = {}  # when their evaluations began
+        self._beaten = time.monotonic()
+
+    def _describe(self, study: str, direction: Any, objective: str) -> None:
+        """Write down the space and the objective's name, or see that they are the same."""
+        where = f"The study '{study}' in {self.source}"
+        if list(self._study.directions) != [direction]:
+            told = "minimised" if self.maximize else "maximised"
+            raise SourceError(
+                f"{where} is {told}; go on in its direction, or choose another name for the study."
+            )
+        known = self._study.user_attrs.get(SPACE)
+        if known is None:
+            if self._study.get_trials(deepcopy=False):
+                raise SourceError(
+                    f"{where} was not run by hyperlens; choose another name for the study."
+                )
+            self._study.set_user_attr(SPACE, json.loads(self.space.to_json()))
+            with quiet():
+                self._study.set_metric_names([objective])
+        elif not _same_space(Space.from_json(json.dumps(known)), self.space):
+            raise SourceError(
+                f"{where} was run on another space; give that space, or choose another name for "
+                "the study."
+            )
+
+    def changes(self) -> Iterator[Kept]:
+        """Trials that are new or unfinished since the last call: those that ended in the order in
+        which they did, then the others by number."""
+        fresh = [
+            self._kept(trial)
+            for trial in self._study.get_trials(deepcopy=False)
+            if trial.number not in self._finished and TWIN not in trial.user_attrs
+        ]
+        ended = [kept for kept in fresh if kept.state not in (None, State.RUNNING)]
+        self._finished |= {kept.number for kept in ended}
+        yield from sorted(ended, key=lambda kept: (kept.moment, kept.number))
+        yield from (kept for kept in fresh if kept.state in (None, State.RUNNING))
+
+    def begin(
+        self, proposal: Proposal, optimizer: str, learned: Sequence[int], awaited: Sequence[int]
+    ) -> int:
+        """Write down a proposal as a trial that runs now; its number."""
+        from optuna.trial import TrialState, create_trial
+
+        params = stored(self.space, proposal.values)
+        ours = leases.lease(attempt=1)
+        template = create_trial(
+            state=TrialState.RUNNING,
+            params=params,
+            distributions={name: self._distributions[name] for name in params},
+            user_attrs={
+                PROPOSAL: {
+                    "optimizer": optimizer,
+                    **proposal.to_dict(),
+                    "learned": ranges(learned),
+                    "awaited": ranges(awaited),
+                }
+            },
+            system_attrs={LEASE: ours},
+        )
+        number = self._storage.get_trial_number_from_id(
+            self._storage.create_new_trial(self._id, template_trial=template)
+        )
+        self._ours[number] = ours
+        self._since[number] = time.time()
+        return number
+
+    def twin(self, number: int, entry: str) -> int | None:
+        """The trial with which another process took this place of a race before our trial did; ours
+        is withdrawn then. A race of another budget or seed has other configurations there."""
+        from optuna.trial import TrialState
+
+        *earlier, own = self._study.get_trials(deepcopy=False)[: number + 1]
+        for trial in earlier:
+            same = trial.user_attrs.get(PROPOSAL, {}).get("entry") == entry
+            if same and trial.params == own.params and TWIN not in trial.user_attrs:
+                ours = self._trial_id(number)
+                self._ours.pop(number, None)
+                self._storage.set_trial_user_attr(ours, TWIN, trial.number)
+                self._storage.set_trial_state_values(ours, TrialState.FAIL)
+                return int(trial.number)
+        return None
+
+    def claim(self, kept: Kept) -> bool:
+        """Take over a trial that waits or was abandoned; False if there is nothing to take."""
+        from optuna.exceptions import UpdateFinishedTrialError
+        from optuna.trial import TrialState
+
+        trial, attempt = self._trial_id(kept.number), int(kept.lease.get("attempt", 0)) + 1
+        try:
+            if attempt > MOST_ATTEMPTS:
+                self._write(trial, Outcome(reason=f"was interrupted {MOST_ATTEMPTS} times"))
+                return False
+            if kept.state is State.RUNNING:
+                self._storage.set_trial_state_values(trial, TrialState.WAITING)
+            if not self._storage.set_trial_state_values(trial, TrialState.RUNNING):
+                return False
+            self._ours[kept.number] = leases.lease(attempt)
+            self._since[kept.number] = time.time()
+            self._storage.set_trial_system_attr(trial, LEASE, self._ours[kept.number])
+        except UpdateFinishedTrialError:  # someone else was quicker
+            return False
+        return True
+
+    def go_on(self, kept: Kept, proposal: Proposal) -> bool:
+        """Take a paused trial to its next rung; False if someone else was quicker."""
+        if not self.claim(replace(kept, lease={})):
+            return False
+        trial = self._trial_id(kept.number)
+        recorded = self._storage.get_trial(trial).user_attrs[PROPOSAL]
+        now = {name: getattr(proposal, name) for name in ("resource", "rung", "final")}
+        now = {**recorded, **now}
+        self._storage.set_trial_user_attr(trial, PROPOSAL, now)
+        return True
+
+    def pause(self, number: int, cost: float, rung: int, resource: float) -> None:
+        """Write down the cost at a rung and let the trial wait for the others there."""
+        from optuna.trial import TrialState
+
+        self._ours.pop(number, None)
+        trial = self._trial_id(number)
+        frozen = self._storage.get_trial(trial)
+        self._clock(trial, number)
+        rungs = [*frozen.user_attrs.get(RUNGS, [])[:rung], resource]
+        self._storage.set_trial_intermediate_value(trial, len(rungs) - 1, cost)
+        self._storage.set_trial_user_attr(trial, RUNGS, rungs)
+        self._storage.set_trial_system_attr(trial, LEASE, {"paused": True})
+        self._storage.set_trial_state_values(trial, TrialState.WAITING)
+
+    def prune(self, number: int) -> None:
+        """A paused trial that does not go on; its value is that of its last rung."""
+        from optuna.exceptions import UpdateFinishedTrialError
+        from optuna.trial import TrialState
+
+        trial = self._trial_id(number)
+        frozen = self._storage.get_trial(trial)
+        last = len(frozen.user_attrs.get(RUNGS, [])) - 1
+        with suppress(UpdateFinishedTrialError):
+            self._storage.set_trial_state_values(
+                trial, TrialState.PRUNED, [frozen.intermediate_values[last]]
+            )
+
+    def finish(self, number: int, outcome: Outcome) -> None:
+        """Write down how a trial of ours ended."""
+        from optuna.exceptions import UpdateFinishedTrialError
+
+        self._ours.pop(number, None)
+        with suppress(UpdateFinishedTrialError):  # taken for abandoned, finished by someone else
+            self._clock(self._trial_id(number), number)
+            self._write(self._trial_id(number), outcome)
+
+    def _clock(self, trial: int, number: int) -> None:
+        """Write down from when until now a trial of a race was evaluated at its rung."""
+        recorded = self._storage.get_trial(trial).user_attrs.get(PROPOSAL, {})
+        since = self._since.pop(number, None)
+        if since is not None and recorded.get("rung") is not None:
+            span = [since, time.time()]
+            spans = [*recorded.get("spans", []), span]
+            self._storage.set_trial_user_attr(trial, PROPOSAL, {**recorded, "spans": spans})
+
+    def put_back(self, at_fault: bool) -> None:
+        """Let all trials of ours wait; an interruption that is no fault of theirs does not count."""
+        from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
+        from optuna.trial import TrialState
+
+        for number, ours in self._ours.items():
+            trial = self._trial_id(number)
+            attempt = ours["attempt"] - (not at_fault)
+            with suppress(UpdateFinishedTrialError, StorageInternalError):
+                self._storage.set_trial_system_attr(trial, LEASE, {"attempt": attempt})
+                self._storage.set_trial_state_values(trial, TrialState.WAITING)
+        self._ours.clear()
+
+    def beat(self) -> None:
+        """Show that we live, if it is time to."""
+        from optuna.exceptions import UpdateFinishedTrialError
+
+        if time.monotonic() - self._beaten < leases.BEAT:
+            return
+        self._beaten = time.monotonic()
+        for number, ours in list(self._ours.items()):
+            self._ours[number] = ours = {**ours, "beat": ours["beat"] + 1}
+            with suppress(UpdateFinishedTrialError):
+                self._storage.set_trial_system_attr(self._trial_id(number), LEASE, ours)
+
+    def history(self) -> History:
+        """All finished trials, as `hyperlens.read` would give them."""
+        names = self._study.metric_names or ["value"]
+        trials = self._study.get_trials(deepcopy=False)
+        return History(
+            self.space,
+            (Objective(names[0], self.maximize),),
+            tuple(_trial(t) for t in trials if t.state.is_finished() and self._counts(t)),
+            f"Optuna study '{self._study.study_name}' in {self.source}",
+        )
+
+    def close(self) -> None:
+        self._storage.remove_session()
+        engine = getattr(self._storage, "engine", None)
+        if engine is not None:
+            engine.dispose()
+
+    def _counts(self, trial: FrozenTrial) -> bool:
+        """Is it of this space, and no twin of another?"""
+        known = {*self.space.names, *self.space.constants}
+        return TWIN not in trial.user_attrs and set(trial.params) <= known
+
+    def _trial_id(self, number: int) -> int:
+        return self._storage.get_trial_id_from_study_id_trial_number(self._id, number)
+
+    def _write(self, trial: int, outcome: Outcome) -> None:
+        from optuna.trial import TrialState
+
+        if outcome.cost is not None:
+            self._storage.set_trial_state_values(trial, TrialState.COMPLETE, [outcome.cost])
+            return
+        self._storage.set_trial_user_attr(trial, REASON, outcome.reason or "unknown")
+        self._storage.set_trial_state_values(trial, TrialState.FAIL)
+
+    def _kept(self, trial: FrozenTrial) -> Kept:
+        cost = _cost(trial) if trial.state.name == "COMPLETE" else math.nan
+        names = self.space.names
+        sign = -1.0 if self.maximize else 1.0
+        proposal = trial.user_attrs.get(PROPOSAL, {})
+        rungs = enumerate(trial.user_attrs.get(RUNGS, []))
+        return Kept(
+            trial.number,
+            _STATES.get(trial.state.name),
+            {name: trial.params[name] for name in names if name in trial.params},
+            sign * cost,
+            proposal.get("resource"),
+            trial.system_attrs.get(LEASE, {}),
+            _seconds(trial.datetime_complete) or 0.0,
+            proposal.get("rung", 0),
+            proposal.get("final", True),
+            tuple((float(r), sign * trial.intermediate_values[k]) for k, r in rungs),
+        )
+
+
+_STATES = {
+    "RUNNING": State.RUNNING,
+    "COMPLETE": State.COMPLETE,
+    "PRUNED": State.PRUNED,
+    "FAIL": State.FAILED,
+}
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers in their order, runs of consecutive ones joined.
+
+    >>> ranges([0, 1, 2, 4, 3])
+    '0-2,4,3'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def _trial(trial: FrozenTrial) -> Trial:
+    proposal = trial.user_attrs.get(PROPOSAL)
+    state = _STATES[trial.state.name]
+    return Trial(
+        trial.number,
+        dict(trial.params),
+        (_cost(trial),),
+        state,
+        budget=proposal.get("resource") if proposal else None,
+        started=_seconds(trial.datetime_start),
+        ended=_seconds(trial.datetime_complete),
+        proposer=proposal.get("optimizer") if proposal else None,
+        reason=None if state is State.COMPLETE else trial.user_attrs.get(REASON),
+        proposal=proposal,
+    )
+
+
+def _cost(trial: FrozenTrial) -> float:
+    """Of a complete trial, or of the last rung of one that did not go on."""
+    known = trial.state.name in ("COMPLETE", "PRUNED") and trial.value is not None
+    return float(trial.value) if known and trial.value is not None else math.nan
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
+
+
+def _same_space(a: Space, b: Space) -> bool:
+    forbidden = [sorted(map(str, s.configspace.forbidden_clauses)) for s in (a, b)]
+    parts = [(s.parameters, s.clauses, s.constants) for s in (a, b)]
+    return parts[0] == parts[1] and forbidden[0] == forbidden[1]

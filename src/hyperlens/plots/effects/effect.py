@@ -1,0 +1,306 @@
+"""How the cost depends on one parameter (a curve, or points for categories) or on two (a map)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
+
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.plots.effects.gaps import gaps, shaded
+from hyperlens.plots.parts.style import (
+    BAND,
+    BLUE,
+    DARK,
+    GREY,
+    INK,
+    SHADE,
+    VERMILLION,
+    category_axis,
+    directed,
+    figure,
+    labels,
+    number_axis,
+    safe,
+    short,
+    star,
+)
+from hyperlens.plots.parts.thinning import thinned
+
+STRIP = 0.08  # of the height, below the curve: where the trials lie
+SINGLE = "single configurations"
+MOST_DOTS = 1000  # trials on a map
+
+
+def draw_effect(record: Effect) -> Figure:
+    """One parameter: mean and band over its values. Two: a map of the mean."""
+    if len(record.parameters) == 2:
+        return _map(record)
+    return _curve(record) if record.numeric[0] else _points(record)
+
+
+def _curve(record: Effect) -> Figure:
+    """Mean and band, a rug of the evaluated values below, the best trial's value marked.
+
+    What no trial supports is shaded. Curves of single configurations wait in the legend.
+    """
+    x = list(record.values[0])
+    fig = figure(
+        380,
+        xaxis={**_axis(record, 0), "anchor": "y2", "showgrid": False},
+        yaxis={
+            "title": {"text": directed(record.objective, record.maximize)},
+            "domain": [STRIP + 0.03, 1],
+        },
+        yaxis2={"domain": [0, STRIP], "range": [-1, 1], "visible": False, "fixedrange": True},
+    )
+    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
+    fig.add_trace(Scatter(x=x, y=record.low.tolist(), name="low", showlegend=False, **edge))
+    fig.add_trace(
+        Scatter(
+            x=x,
+            y=record.high.tolist(),
+            name=_band(record),
+            fill="tonexty",
+            fillcolor=BAND,
+            **edge,
+        )
+    )
+    fig.add_trace(
+        Scatter(
+            x=x,
+            y=record.mean.tolist(),
+            mode="lines",
+            name="mean",
+            line={"color": BLUE, "width": 2.5, "simplify": False},
+            customdata=_low_high(record),
+            hovertemplate=_hover(record, "%{x:.5g}", "%{y:.5g}"),
+        )
+    )
+    if len(record.ice_mean):
+        fig.add_trace(_single(record, x))
+    fig.add_trace(_rug(record))
+    if record.best_values is not None:
+        best = record.best_values[0]
+        fig.add_vline(x=best, line={"color": VERMILLION, "width": 1, "dash": "dot"})
+        fig.add_trace(star(best, 0, "%{x:.5g}", yaxis="y2"))
+    _shade(fig, record)
+    return fig
+
+
+def _single(record: Effect, x: list[Any]) -> Scatter:
+    """All curves as one trace, apart from each other by a missing point."""
+    return Scatter(
+        x=[*x, None] * len(record.ice_mean),
+        y=[y for curve in record.ice_mean.tolist() for y in (*curve, None)],
+        mode="lines",
+        name=SINGLE,
+        legendgroup=SINGLE,
+        visible="legendonly",
+        meta={"when": {"single": [1]}},  # a page has a switch for it
+        connectgaps=False,
+        line={"color": GREY, "width": 0.8, "simplify": False},
+        opacity=0.7,
+        hoverinfo="skip",
+    )
+
+
+def _shade(fig: Figure, record: Effect) -> None:
+    """Lightly, and named once in the legend."""
+    for k, gap in enumerate(gaps(record)):
+        low, high = shaded(record, gap)
+        fig.add_shape(
+            type="rect",
+            layer="below",
+            xref="x",
+            x0=low,
+            x1=high,
+            yref="y domain",
+            y0=0,
+            y1=1,
+            fillcolor=SHADE,
+            line={"width": 0},
+            name="no trial here",
+            legendgroup="gaps",
+            showlegend=k == 0,
+        )
+
+
+def _points(record: Effect) -> Figure:
+    """For every category a point with its band; beside its name the number of its trials.
+
+    A point that no trial supports is hollow.
+    """
+    keys = _grid(record, 0)
+    seen = _seen(record, 0)
+    names = [safe(short(n)) for n in labels(record.values[0])]
+    ticks = [f"{n} <br>{_trials(seen.count(k))} " for n, k in zip(names, keys, strict=True)]
+    fig = figure(
+        110 + 52 * max(len(keys), 3),
+        xaxis={"title": {"text": directed(record.objective, record.maximize)}},
+        yaxis={
+            "title": {"text": safe(short(record.parameters[0], 40))},
+            **category_axis(keys, ticks, down=True),
+            "showgrid": False,
+        },
+    )
+    fig.add_trace(
+        Scatter(
+            x=record.mean.tolist(),
+            y=keys,
+            mode="markers",
+            name=f"mean and {_band(record)}",
+            marker={
+                "color": BLUE,
+                "size": 11,
+                "symbol": ["circle" if n else "circle-open" for n in record.support.tolist()],
+            },
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": (record.high - record.mean).tolist(),
+                "arrayminus": (record.mean - record.low).tolist(),
+                "color": INK,
+                "thickness": 1.5,
+                "width": 6,
+            },
+            customdata=_low_high(record),
+            hovertemplate=_hover(record, "%{y}", "%{x:.5g}"),
+        )
+    )
+    best = None if record.best_values is None else _place(record, 0, record.best_values[0])
+    if best is not None:
+        fig.add_trace(star(record.mean.tolist()[keys.index(best)], best, "%{y}"))
+    fig.update_layout(showlegend=True)
+    return fig
+
+
+def _map(record: Effect) -> Figure:
+    """Mean over the product of two grids; bright is better; dots are trials, the star the best."""
+    shape = (len(record.values[0]), len(record.values[1]))
+    surface: dict[str, Any] = {
+        "x": _grid(record, 0),
+        "y": _grid(record, 1),
+        "z": record.mean.reshape(shape).T.tolist(),  # Plotly wants rows along y
+        "customdata": record.std.reshape(shape).T.tolist(),
+        "colorscale": "Cividis",
+        "reversescale": not record.maximize,
+        "name": "mean",
+        "hovertemplate": "%{x}, %{y}<br>mean %{z:.5g}<br>std %{customdata:.3g}<extra></extra>",
+        "colorbar": {
+            "title": {
+                "text": directed(record.objective, record.maximize),
+                "side": "right",
+                "font": {"size": 13},
+            },
+            "tickfont": {"size": 12},
+            "thickness": 12,
+            "outlinewidth": 0,
+        },
+    }
+    fig = figure(460, xaxis=_full(record, 0), yaxis=_full(record, 1))
+    if all(record.numeric):
+        lines = {"color": "rgba(255, 255, 255, 0.3)", "width": 0.6}
+        fig.add_trace(Contour(**surface, contours={"coloring": "heatmap"}, line=lines))
+    else:
+        gaps = [0 if numeric else 2 for numeric in record.numeric]
+        fig.add_trace(Heatmap(**surface, xgap=gaps[0], ygap=gaps[1]))
+    shown = thinned(range(len(record.observed_cost)), MOST_DOTS)
+    across, along = _seen(record, 0), _seen(record, 1)
+    fig.add_trace(
+        Scatter(
+            x=[across[k] for k in shown],
+            y=[along[k] for k in shown],
+            mode="markers",
+            name="trials",
+            cliponaxis=False,
+            marker={
+                "color": "rgba(255, 255, 255, 0.85)",
+                "size": 7,
+                "line": {"color": DARK, "width": 1},
+            },
+            customdata=record.observed_cost[shown].tolist(),
+            hovertemplate="trial at %{x}, %{y}<br>measured %{customdata:.5g}<extra></extra>",
+        )
+    )
+    if record.best_values is not None:
+        x, y = (_place(record, k, record.best_values[k]) for k in (0, 1))
+        if x is not None and y is not None:
+            fig.add_trace(star(x, y, "%{x}, %{y}", outline=1))
+    fig.update_layout(showlegend=True)
+    return fig
+
+
+def _axis(record: Effect, k: int) -> dict[str, Any]:
+    title = {"title": {"text": safe(short(record.parameters[k], 40))}}
+    if record.numeric[k]:
+        return title | number_axis(record.values[k], record.log[k])
+    names = labels(record.values[k])
+    return title | category_axis(_grid(record, k), [safe(short(n)) for n in names])
+
+
+def _full(record: Effect, k: int) -> dict[str, Any]:
+    """The axis of a map: no margin around the grid of parameter k, whole cells of whole numbers."""
+    axis = _axis(record, k)
+    if record.numeric[k]:
+        grid = sorted(math.log10(v) if record.log[k] else v for v in record.values[k])
+        below, above = 0.0, 0.0
+        cells = not all(record.numeric) and all(isinstance(v, int) for v in record.values[k])
+        if cells and len(grid) > 1:
+            below, above = (grid[1] - grid[0]) / 2, (grid[-1] - grid[-2]) / 2
+        axis["range"] = [grid[0] - below, grid[-1] + above]
+    return axis | {"showgrid": False}
+
+
+def _grid(record: Effect, k: int) -> list[Any]:
+    """Where the values of parameter k stand on its axis: numbers, or names of categories."""
+    if record.numeric[k]:
+        return list(record.values[k])
+    return [safe(n) for n in labels(record.values[k])]
+
+
+def _place(record: Effect, k: int, value: Any) -> Any:
+    """Where one value stands on the axis of parameter k; None if it has no place there."""
+    if not record.numeric[k]:
+        known = value in record.values[k]
+        return _grid(record, k)[record.values[k].index(value)] if known else None
+    return None if value is None or not math.isfinite(value) else value
+
+
+def _seen(record: Effect, k: int) -> list[Any]:
+    """Where the trials stand on the axis of parameter k; None where it was inactive."""
+    return [_place(record, k, v) for v in record.observed[k]]
+
+
+def _rug(record: Effect) -> Scatter:
+    seen = _seen(record, 0)
+    shown = thinned(range(len(seen)))
+    return Scatter(
+        x=[seen[k] for k in shown],
+        y=[0] * len(shown),
+        yaxis="y2",
+        mode="markers",
+        name="trials",
+        marker={"symbol": "line-ns-open", "color": GREY, "size": 12, "opacity": 0.8},
+        customdata=record.observed_cost[shown].tolist(),
+        hovertemplate="trial at %{x:.5g}<br>measured %{customdata:.5g}<extra></extra>",
+    )
+
+
+def _band(record: Effect) -> str:
+    return f"{100 * record.level:.3g} % band"
+
+
+def _low_high(record: Effect) -> list[list[float]]:
+    return [list(row) for row in zip(record.low.tolist(), record.high.tolist(), strict=True)]
+
+
+def _hover(record: Effect, value: str, mean: str) -> str:
+    name = safe(short(record.parameters[0]))
+    band = f"{_band(record)} %{{customdata[0]:.5g}} to %{{customdata[1]:.5g}}"
+    return f"<b>{name} = {value}</b><br>mean {mean}<br>{band}<extra></extra>"
+
+
+def _trials(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"

@@ -1,0 +1,67 @@
+"""Shares of variance of all pairs as a map, single parameters on its diagonal."""
+
+from __future__ import annotations
+
+import math
+
+from plotly.graph_objects import Figure, Heatmap
+
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.plots.parts.style import category_axis, figure, safe, short, unshown
+
+MOST = 16  # parameters
+
+
+def draw_heatmap(record: Importance) -> Figure:
+    """Rows and columns in order of importance; a cell is the share of the two beyond each alone."""
+    everyone = list(dict.fromkeys(name for p in record.parameters for name in p))
+    alone = [p[0] for p in record.parameters if len(p) == 1]
+    names = sorted(everyone, key=lambda n: alone.index(n) if n in alone else len(alone))[:MOST]
+    share = dict(zip((frozenset(p) for p in record.parameters), record.share.tolist(), strict=True))
+    z = [
+        [share.get(frozenset((a, b)), 0.0) if i >= j else None for j, b in enumerate(names)]
+        for i, a in enumerate(names)
+    ]
+    keys = [safe(n) for n in names]
+    ticks = [safe(short(n, 14)) for n in names]
+    left = len(everyone) - len(names)
+    fig = figure(
+        130 + 34 * max(len(names), 4),
+        xaxis={
+            **category_axis(keys, ticks),
+            "showgrid": False,
+            "tickangle": -40,
+            "title": {"text": unshown(f"{left} less important parameters") if left else ""},
+        },
+        yaxis={**category_axis(keys, ticks, down=True), "showgrid": False},
+    )
+    fig.add_trace(
+        Heatmap(
+            x=keys,
+            y=keys,
+            z=z,
+            zmin=0,
+            colorscale="Cividis",
+            xgap=2,
+            ygap=2,
+            hoverongaps=False,
+            name="share of variance",
+            text=[[_percent(v) for v in row] for row in z],
+            texttemplate="%{text}",
+            textfont={"size": 11},
+            hovertemplate="%{y} × %{x}<br>share %{z:.2%}<extra></extra>",
+            colorbar={
+                "title": {"text": "share of variance", "side": "right", "font": {"size": 13}},
+                "tickformat": ".0%",
+                "thickness": 12,
+                "outlinewidth": 0,
+            },
+        )
+    )
+    return fig
+
+
+def _percent(share: float | None) -> str:
+    if share is None or math.isnan(share) or share < 0.005:
+        return ""
+    return f"{100 * share:.0f}"

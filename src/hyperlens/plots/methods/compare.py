@@ -1,0 +1,153 @@
+"""Average ranks on one line, and bars that join methods which cannot be told apart (Demsar 2006)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from plotly.graph_objects import Figure, Scatter
+
+from hyperlens.comparison import Comparison
+from hyperlens.plots.parts.style import BLUE, INK, figure, safe, short, unshown
+
+LABEL, BAR, FIRST = 26, 13, 16  # pixels: between labels, between bars, from the line to a bar
+MOST_BARS = 16
+CHARACTER, NUMBER = 8.2, 56  # pixels of a label's character and of its rank, generously
+LONGEST = 22  # characters of a label
+ROUNDING = 1e-9  # an average rank may miss a whole number by rounding
+ROOM = 0.08  # of the ranks' range, between the outermost rank and its label
+NAMES = {"finner": "Finner", "holm": "Holm", "bonferroni": "Bonferroni"}
+
+
+def draw_comparison(record: Comparison) -> Figure:
+    """The best method on the left; labels on both sides, the outermost methods uppermost."""
+    names, ranks = list(record.ranks), list(record.ranks.values())
+    k = len(names)
+    spans = [(record.ranks[g[0]], record.ranks[g[-1]]) for g in record.groups[:MOST_BARS]]
+    bars = packed(spans, ranks[-1] - ranks[0])
+    under = FIRST + BAR * (max(bars) + 1 if bars else 0)
+    left = (k + 1) // 2
+    height = under + LABEL * left + 14
+    low, high = math.floor(ranks[0] + ROUNDING), math.ceil(ranks[-1] - ROUNDING)
+    high = max(high, low + 1)
+    pad = ROOM * (high - low)
+    texts = [
+        f"{safe(short(n, LONGEST))}  <b>{r:.2f}</b>" for n, r in zip(names, ranks, strict=True)
+    ]
+    fig = figure(
+        height + 116,
+        margin={"l": _room(names[:left]), "r": _room(names[left:]), "t": 58, "b": 58},
+        showlegend=False,
+        xaxis={
+            "range": [low - pad, high + pad],
+            "side": "top",
+            "showgrid": False,
+            "showline": True,
+            "linecolor": INK,
+            "linewidth": 1.5,
+            "ticks": "inside",
+            "tickcolor": INK,
+            "ticklen": 7,
+            "tickvals": _ticks(low, high),
+            "ticktext": [str(tick) for tick in _ticks(low, high)],
+            "title": {"text": "average rank (1 is best)"},
+            "fixedrange": True,
+        },
+        yaxis={"range": [-height, 0], "visible": False, "fixedrange": True},
+    )
+    _draw_groups(fig, record, bars)
+    for place, (name, rank, text) in enumerate(zip(names, ranks, texts, strict=True)):
+        on_left = place < left
+        level = -under - LABEL * (0.6 + (place if on_left else k - 1 - place))
+        end = low - pad if on_left else high + pad
+        fig.add_trace(
+            Scatter(
+                x=[rank, rank, end],
+                y=[0, level, level],
+                mode="lines",
+                name=safe(name),
+                line={"color": BLUE, "width": 1.3},
+                hovertemplate=f"<b>{safe(name)}</b><br>average rank {rank:.3f}<extra></extra>",
+            )
+        )
+        fig.add_annotation(
+            x=end,
+            y=level,
+            text=text,
+            showarrow=False,
+            xanchor="right" if on_left else "left",
+            xshift=-5 if on_left else 5,
+            align="right" if on_left else "left",
+            font={"size": 13},
+        )
+    fig.add_annotation(
+        x=0.5,
+        y=0,
+        xref="paper",
+        yref="paper",
+        yanchor="top",
+        yshift=-8,
+        text=_legend(record),
+        showarrow=False,
+        font={"size": 12},
+    )
+    return fig
+
+
+def packed(spans: Sequence[tuple[float, float]], width: float) -> list[int]:
+    """The row of each bar: the first in which it does not touch another."""
+    gap = 0.03 * width
+    rows: list[list[tuple[float, float]]] = []
+    placed = []
+    for low, high in spans:
+        for number, row in enumerate(rows):
+            if all(high + gap < a or low - gap > b for a, b in row):
+                row.append((low, high))
+                placed.append(number)
+                break
+        else:
+            rows.append([(low, high)])
+            placed.append(len(rows) - 1)
+    return placed
+
+
+def _draw_groups(fig: Figure, record: Comparison, bars: Sequence[int]) -> None:
+    """Each bar spans its group; a dot marks each member, since a bar may pass over another."""
+    for group, row in zip(record.groups[:MOST_BARS], bars, strict=True):
+        y = -(FIRST + BAR * row)
+        fig.add_trace(
+            Scatter(
+                x=[record.ranks[name] for name in group],
+                y=[y] * len(group),
+                mode="lines+markers",
+                name="cannot be told apart",
+                line={"color": INK, "width": 5},
+                marker={"color": INK, "size": 9},
+                hovertemplate="cannot be told apart: "
+                + ", ".join(safe(short(name)) for name in group)
+                + "<extra></extra>",
+            )
+        )
+
+
+def _room(names: Sequence[str]) -> int:
+    """Pixels beside the ranks for these labels."""
+    return int(CHARACTER * max(len(short(n, LONGEST)) for n in names)) + NUMBER
+
+
+def _ticks(low: int, high: int) -> list[int]:
+    span = high - low
+    step = 1 if span <= 12 else 2 if span <= 24 else 5
+    return [tick for tick in range(low, high + 1) if tick % step == 0 or tick == 1]
+
+
+def _legend(record: Comparison) -> str:
+    test = "Wilcoxon signed-rank test"
+    if record.friedman is not None:
+        test += f" with {NAMES[record.correction]}'s correction"
+    hidden = len(record.groups) - MOST_BARS
+    more = unshown(f"{hidden} groups") if hidden > 0 else ""
+    joins = "Bars join" if len(record.groups) != 1 else "The bar joins"
+    if not record.groups:
+        return f"Every two methods differ<br>({test}, level {record.alpha:g})"
+    return f"{joins} methods that cannot be told apart<br>({test}, level {record.alpha:g}){more}"

@@ -1,0 +1,113 @@
+"""The optimisation trace: what every trial reached, and the best so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from plotly.graph_objects import Figure, Scatter
+
+from hyperlens.explain.run.overview import Overview
+from hyperlens.plots.parts.style import BLUE, GREY, VERMILLION, directed, figure, number_axis
+from hyperlens.plots.parts.thinning import thinned, thinned_note
+
+BULK = 0.9  # of the trials fit on the axis
+WORTH = 1.5  # only what is farther away than the bulk by this factor is cut
+FENCE = 3.0  # a first trial farther away than so many times the bulk is cut as well
+MARGIN = 0.06  # of the axis, beyond what is on it
+
+
+def draw_overview(record: Overview) -> Figure:
+    """Every trial as a point, the best so far as steps, the best trial as a star.
+
+    Of very many trials some are drawn; the steps are drawn at each improvement. Few bad trials would
+    flatten all else, so the axis ends before them and they are triangles at its edge.
+    """
+    number, cost, trace = record.number.tolist(), record.cost.tolist(), record.trace.tolist()
+    steps = [k for k in range(len(trace)) if k == 0 or trace[k] != trace[k - 1]]
+    shown = thinned(range(len(number)), always=[*steps, len(number) - 1])
+    fig = figure(
+        360,
+        xaxis={
+            "title": {"text": "trial" + thinned_note(len(shown), len(number))},
+            "showgrid": False,
+            **number_axis(number, log=False),
+        },
+        yaxis={"title": {"text": directed(record.objective, record.maximize)}},
+    )
+    fig.add_trace(
+        Scatter(
+            x=[number[k] for k in shown],
+            y=[cost[k] for k in shown],
+            mode="markers",
+            name="each trial",
+            marker={"color": GREY, "size": 7 if len(shown) < 500 else 4, "opacity": 0.75},
+            hovertemplate="trial %{x}: %{y:.5g}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        Scatter(
+            x=[number[k] for k in shown],
+            y=[trace[k] for k in shown],
+            mode="lines",
+            name="best so far",
+            line={"color": BLUE, "width": 2.5, "shape": "hv"},
+            hovertemplate="best after trial %{x}: %{y:.5g}<extra></extra>",
+        )
+    )
+    if (cut := _cut(record)) is not None:
+        _add_cut(fig, record, cut)
+    fig.add_trace(
+        Scatter(
+            x=[record.best_trial],
+            y=[record.best],
+            mode="markers",
+            name="best trial",
+            marker={"color": VERMILLION, "size": 14, "symbol": "star"},
+            hovertemplate="best: trial %{x}, %{y:.5g}<extra></extra>",
+        )
+    )
+    return fig
+
+
+def _cut(record: Overview) -> float | None:
+    """The worst cost on the axis, None if all fit: it reaches a little farther than the bulk of the
+    trials, and than where the best so far began unless that is far away itself."""
+    sign = -1.0 if record.maximize else 1.0
+    lost = sign * (record.cost - record.best)  # how much worse than the best
+    lost = lost[np.isfinite(lost)]
+    if not len(lost):
+        return None
+    reach = float(np.quantile(lost, BULK))
+    began = sign * float(record.trace[0] - record.best)
+    if reach < began <= FENCE * reach:
+        reach = began
+    if not 0 < reach * WORTH < float(lost.max()):
+        return None
+    return record.best + sign * float(lost[lost <= reach * WORTH].max())
+
+
+def _add_cut(fig: Figure, record: Overview, cut: float) -> None:
+    """End the axis at a cost and mark the trials beyond at its edge, with their number."""
+    sign = -1.0 if record.maximize else 1.0
+    beyond = np.flatnonzero(sign * (record.cost - cut) > 0).tolist()
+    margin = MARGIN * (cut - record.best)
+    ends: list[Any] = [record.best - margin, cut + margin]
+    fig.update_layout(yaxis={"range": ends[::-1] if record.maximize else ends})
+    shown = thinned(beyond)
+    where = "below" if record.maximize else "above"
+    fig.add_trace(
+        Scatter(
+            x=record.number[shown].tolist(),
+            y=[cut + margin / 2] * len(shown),
+            mode="markers",
+            name=f"{len(beyond)} trial{'s' * (len(beyond) > 1)} {where} {cut:.3g}",
+            marker={
+                "color": GREY,
+                "size": 8,
+                "symbol": "triangle-down" if record.maximize else "triangle-up",
+            },
+            customdata=record.cost[shown].tolist(),
+            hovertemplate="trial %{x}: %{customdata:.5g}, beyond the axis<extra></extra>",
+        )
+    )

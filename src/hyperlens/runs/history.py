@@ -1,0 +1,264 @@
+"""What a tuning run left behind: trials, objectives, and the arrays that analyses work on."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError, listed
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.spaces.space import Space
+
+
+class State(StrEnum):
+    """How a trial ended."""
+
+    COMPLETE = "complete"
+    PRUNED = "pruned"
+    FAILED = "failed"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A measured quantity and its direction."""
+
+    name: str
+    maximize: bool = False
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One evaluation. `costs` are as the user measured them, one per objective, nan if unknown."""
+
+    number: int
+    values: Mapping[str, Any]
+    costs: tuple[float, ...]
+    state: State = State.COMPLETE
+    budget: float | None = None
+    seed: int | None = None
+    instance: str | None = None
+    started: float | None = None  # seconds since 1970
+    ended: float | None = None
+    proposer: str | None = None
+    reason: str | None = None  # why it failed or was pruned
+    proposal: Mapping[str, Any] | None = None  # what an optimiser of ours recorded with it
+
+    @property
+    def spans(self) -> tuple[tuple[float, float], ...]:
+        """Starts and ends of its evaluations: one, or one for each rung of a race; none if unknown."""
+        recorded = (self.proposal or {}).get("spans")
+        if isinstance(recorded, list) and recorded and all(map(_is_span, recorded)):
+            return tuple((float(a), max(float(a), float(b))) for a, b in recorded)
+        if self.started is None or self.ended is None:
+            return ()
+        return ((self.started, max(self.started, self.ended)),)
+
+    @property
+    def seconds(self) -> float:
+        """How long its evaluations took together; nan if unknown."""
+        return sum(end - start for start, end in self.spans) if self.spans else math.nan
+
+
+def _is_span(found: Any) -> bool:
+    return (
+        isinstance(found, list)
+        and len(found) == 2
+        and all(type(moment) in (int, float) and math.isfinite(moment) for moment in found)
+    )
+
+
+@dataclass(frozen=True)
+class Data:
+    """Arrays for one objective: vectors X (n, d), minimised costs y (n,), trial positions (n,)."""
+
+    X: FloatArray
+    y: FloatArray
+    rows: IntArray
+
+    @property
+    def unvaried(self) -> BoolArray:
+        """Which columns hold fewer than two different values."""
+        absent = np.isnan(self.X)
+        lowest = np.where(absent, np.inf, self.X).min(axis=0)
+        highest = np.where(absent, -np.inf, self.X).max(axis=0)
+        return np.asarray(lowest >= highest)
+
+
+@dataclass(frozen=True)
+class History:
+    """A run: its space, what was measured, all trials in order, and what the reader noticed.
+
+    `analysed` are the states whose trials are learnt from, if their cost is finite. `memory` keeps
+    what was computed from it, so that asking twice costs once.
+    """
+
+    space: Space
+    objectives: tuple[Objective, ...]
+    trials: tuple[Trial, ...]
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    analysed: frozenset[State] = frozenset({State.COMPLETE})
+    vectors: FloatArray = field(init=False, repr=False, compare=False)
+    memory: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.objectives:
+            raise AnalysisError("This run has no objective; name the column that holds the cost.")
+        for trial in self.trials:
+            if len(trial.costs) != len(self.objectives):
+                raise AnalysisError(
+                    f"Trial {trial.number} has {len(trial.costs)} costs for "
+                    f"{len(self.objectives)} objectives; give one cost for each objective."
+                )
+        object.__setattr__(self, "vectors", self.space.encode([t.values for t in self.trials]))
+
+    def objective(self, name: str | None = None) -> Objective:
+        """An objective by its name; the first if none is named."""
+        if name is None:
+            return self.objectives[0]
+        for objective in self.objectives:
+            if objective.name == name:
+                return objective
+        known = listed(o.name for o in self.objectives)
+        raise AnalysisError(f"There is no objective '{name}'; choose one of {known}.")
+
+    def count(self, state: State) -> int:
+        return sum(t.state is state for t in self.trials)
+
+    def shown(self, cost: float, objective: str | None = None) -> float:
+        """A minimised cost in the user's own direction."""
+        return -cost if self.objective(objective).maximize else cost
+
+    def data(self, objective: str | None = None, budget: float | None = None) -> Data:
+        """Vectors and minimised costs of the complete trials with a finite cost, at one budget.
+
+        Where every such trial has a budget and none is asked for, it is the largest.
+        """
+        key = ("data", objective, budget)
+        if key not in self.memory:
+            complete = self._complete(objective)
+            self.memory[key] = self._at_budget(complete, budget)
+        found: Data = self.memory[key]
+        return found
+
+    def _at_budget(self, complete: Data, budget: float | None) -> Data:
+        found = [self.trials[i].budget for i in complete.rows]
+        levels = sorted({b for b in found if b is not None})
+        if budget is None:
+            if None in found or len(levels) < 2:
+                return complete
+            budget = levels[-1]
+        elif budget not in levels:
+            known = listed(f"{b:g}" for b in levels)
+            remedy = f"choose one of {known}" if levels else "leave it out"
+            raise AnalysisError(f"No complete trial has the budget {budget:g}; {remedy}.")
+        keep = np.array([b == budget for b in found])
+        return Data(complete.X[keep], complete.y[keep], complete.rows[keep])
+
+    def _complete(self, objective: str | None) -> Data:
+        chosen = self.objective(objective)
+        k = self.objectives.index(chosen)
+        sign = -1.0 if chosen.maximize else 1.0
+        costs = np.array([sign * t.costs[k] for t in self.trials])
+        complete = np.array([t.state in self.analysed for t in self.trials], dtype=bool)
+        rows = np.flatnonzero(complete & np.isfinite(costs))
+        if len(rows) == 0:
+            raise AnalysisError(self._why_nothing(chosen))
+        return Data(self.vectors[rows], costs[rows], rows)
+
+    def _why_nothing(self, objective: Objective) -> str:
+        if not self.trials:
+            return "This run has no trials; run some before explaining it."
+        states = ", ".join(f"{self.count(s)} {s}" for s in State if self.count(s))
+        reasons = Counter(t.reason for t in self.trials if t.reason and t.state is State.FAILED)
+        remedy = "let some trials finish before explaining them"
+        if reasons:
+            remedy = f"mend first what most of them failed of: {reasons.most_common(1)[0][0]}"
+        return (
+            f"None of the {len(self.trials)} trials ({states}) is complete with a finite "
+            f"'{objective.name}'; {remedy}."
+        )
+
+    def warnings(self, objective: str | None = None) -> list[str]:
+        """What was left out and why, in plain words."""
+        chosen = self.objective(objective)
+        k = self.objectives.index(chosen)
+        found = list(self.notes) + list(self.space.inferred)
+        if name_others := [o.name for o in self.objectives if objective is None and o != chosen]:
+            found.append(
+                f"This run has {len(self.objectives)} objectives; shown is '{chosen.name}', choose "
+                f"{listed(name_others)} with --objective NAME (objective= in Python)."
+            )
+        for state in (State.FAILED, State.PRUNED, State.RUNNING):
+            if (n := self.count(state)) and state not in self.analysed:
+                found.append(f"{n} of {len(self.trials)} trials {_WAS[state]} left out.")
+            elif n:
+                found.append(f"{n} of {len(self.trials)} trials {_COUNT[state]}.")
+        strange = sum(
+            t.state in self.analysed and not math.isfinite(t.costs[k]) for t in self.trials
+        )
+        complete = sum(t.state in self.analysed and math.isfinite(t.costs[k]) for t in self.trials)
+        if complete and (used := len(self.data(objective).rows)) < complete:
+            budget = self.trials[int(self.data(objective).rows[0])].budget
+            found.append(
+                f"Only the {used} of {complete} complete trials at the largest budget, {budget:g}, are "
+                "analysed."
+            )
+        if strange:
+            found.append(
+                f"{strange} of {len(self.trials)} trials ended with a '{chosen.name}' "
+                "that is not a finite number and were left out."
+            )
+        return found
+
+    def select(
+        self,
+        *,
+        states: Iterable[str] | None = None,
+        budget: float | None = None,
+        where: str | None = None,
+        last: int | None = None,
+        weights: Mapping[str, float] | None = None,
+        hypervolume: bool = False,
+    ) -> History:
+        """A part of this run as a run of its own; see hyperlens.runs.selection.select."""
+        from hyperlens.runs.selection import select  # choosing lies above; this is its one door
+
+        return select(
+            self,
+            states=states,
+            budget=budget,
+            where=where,
+            last=last,
+            weights=weights,
+            hypervolume=hypervolume,
+        )
+
+    def best(self, objective: str | None = None, budget: float | None = None) -> Trial:
+        """The best complete trial; the earliest of equals."""
+        data = self.data(objective, budget)
+        return self.trials[int(data.rows[np.argmin(data.y)])]
+
+    def trace(self, objective: str | None = None) -> FloatArray:
+        """Best cost so far in the user's direction, one per analysed trial, in trial order."""
+        best = np.minimum.accumulate(self.data(objective).y)
+        return -best if self.objective(objective).maximize else best
+
+
+_WAS = {
+    State.FAILED: "failed and were",
+    State.PRUNED: "were pruned and",
+    State.RUNNING: "are still running and were",
+}
+_COUNT = {
+    State.FAILED: "failed and count with the cost that they left",
+    State.PRUNED: "were pruned and count with the cost at which they were stopped",
+    State.RUNNING: "are still running and count with their latest cost",
+}

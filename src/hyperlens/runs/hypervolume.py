@@ -1,0 +1,108 @@
+"""Several objectives made into one: by weights, or by what a trial adds to the Pareto front.
+
+Arrays only. Costs are minimised and scaled first, so that 0 is the best and 1 the worst that was
+seen of each objective.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperlens.spaces.cube import BoolArray, FloatArray
+
+MOST_OBJECTIVES = 4  # for hypervolumes
+MOST_FRONT = 400
+
+
+def scaled(costs: FloatArray) -> FloatArray:
+    """Each column from 0, its best, to 1, its worst; 0 where it does not vary."""
+    low, high = costs.min(axis=0), costs.max(axis=0)
+    half = np.where(high > low, high / 2 - low / 2, 1.0)  # halves: the range may overflow
+    return np.asarray((costs / 2 - low / 2) / half)
+
+
+def weighted(costs: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted mean of the scaled costs."""
+    return np.asarray(scaled(costs) @ (weights / weights.sum()))
+
+
+def on_front(costs: FloatArray) -> BoolArray:
+    """Which rows no other row dominates; the first of equal rows stands for all.
+
+    >>> on_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])).tolist()
+    [True, True, False, False]
+    """
+    found = np.zeros(len(costs), dtype=bool)
+    front = np.empty((0, costs.shape[1]))
+    for i in np.lexsort(costs.T[::-1]):
+        if not (front <= costs[i]).all(axis=1).any():
+            found[i] = True
+            front = np.vstack([front, costs[i]])
+    return found
+
+
+def contributions(costs: FloatArray) -> FloatArray:
+    """What each row adds to the hypervolume of all others, scaled; larger is better.
+
+    A row on the front has the volume that it alone dominates, up to the reference point 1.1; equal
+    rows count as one. A row behind it has minus its distance to where it would begin to add
+    something, so that all rows can be compared (Toure et al. 2019, uncrowded hypervolume).
+    """
+    places, which = np.unique(scaled(costs), axis=0, return_inverse=True)
+    front = on_front(places)
+    reference = np.full(costs.shape[1], 1.1)
+    gaps = upper_bounds(places[front], np.full(costs.shape[1], np.inf))
+    found = np.array([_behind(place, gaps) for place in places])
+    second = places[~front][on_front(places[~front])]  # the front where a member is left out
+    members = np.flatnonzero(front)
+    for i in members:
+        others = np.vstack([places[members[members != i]], second])
+        alone = np.prod(reference - places[i])
+        found[i] = alone - volume(np.maximum(others, places[i]), reference)
+    return np.asarray(found[which.ravel()])
+
+
+def _behind(place: FloatArray, gaps: FloatArray) -> float:
+    """Minus the distance to the nearest place that nothing dominates."""
+    return -float(np.sqrt((np.clip(place - gaps, 0.0, None) ** 2).sum(axis=1)).min())
+
+
+def volume(points: FloatArray, reference: FloatArray) -> float:
+    """Volume that points dominate up to a reference point, by slices along the last axis."""
+    points = points[(points < reference).all(axis=1)]
+    if len(points) == 0:
+        return 0.0
+    if points.shape[1] == 1:
+        return float(reference[0] - points.min())
+    order = np.argsort(points[:, -1], kind="stable")
+    points = points[order]
+    ends = np.append(points[1:, -1], reference[-1])
+    total = 0.0
+    kept = np.empty((0, points.shape[1] - 1))
+    for k, end in enumerate(ends):
+        kept = np.vstack([kept, points[k, :-1]])
+        thickness = float(end - points[k, -1])
+        if thickness > 0:
+            kept = kept[on_front(kept)]
+            total += thickness * volume(kept, reference[:-1])
+    return total
+
+
+def upper_bounds(front: FloatArray, reference: FloatArray) -> FloatArray:
+    """Corners below which a point is dominated by none of the front (local upper bounds)."""
+    bounds = reference[None, :]
+    for point in front:
+        inside = (point < bounds).all(axis=1)
+        if not inside.any():
+            continue
+        split = [bounds[~inside]]
+        for k in range(len(point)):
+            new = bounds[inside].copy()
+            new[:, k] = point[k]
+            split.append(new)
+        bounds = np.unique(np.vstack(split), axis=0)
+        redundant = [
+            bool(((bounds >= b).all(axis=1) & (bounds > b).any(axis=1)).any()) for b in bounds
+        ]
+        bounds = bounds[~np.array(redundant)]
+    return bounds

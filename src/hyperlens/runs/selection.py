@@ -1,0 +1,312 @@
+"""Choosing what of a run is analysed: states, a budget, a condition, the last trials, objectives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError, listed
+from hyperlens.runs import hypervolume as combine
+from hyperlens.runs import where as conditions
+from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.runs.where import MISSING, Condition, Lookup
+from hyperlens.spaces.configspace import Clauses, Literal
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.parameter import Comparison, Parameter
+from hyperlens.spaces.space import Space
+
+HYPERVOLUME = "hypervolume"
+_FACTS = ("number", "state", "budget", "seed", "instance", "proposer", "started", "ended")
+
+
+def select(
+    history: History,
+    *,
+    states: Iterable[str] | None = None,
+    budget: float | None = None,
+    where: str | None = None,
+    last: int | None = None,
+    weights: Mapping[str, float] | None = None,
+    hypervolume: bool = False,
+) -> History:
+    """The part of a run that was chosen, as a run of its own.
+
+    `states` are the states of trials to analyse (complete ones by default); `where` is a condition
+    on parameters, objectives and facts of trials (see hyperlens.runs.where), which narrows the space too;
+    `last` counts after all else. `weights` or `hypervolume` make several objectives one.
+    """
+    chosen = list(history.trials)
+    said: list[str] = []
+    space, analysed = history.space, history.analysed
+    if states is not None:
+        analysed = _states(states)
+        chosen = [t for t in chosen if t.state in analysed]
+        said.append(f"in the state {' or '.join(sorted(analysed))}")
+    if budget is not None:
+        chosen = _at(chosen, budget)
+        said.append(f"of budget {budget:g}")
+    if where is not None:
+        condition = conditions.parse(where)
+        _check_names(condition, history)
+        chosen = [t for t in chosen if condition.holds(_lookup(t, history))]
+        space = narrowed(space, condition)
+        said.append(f"where {where}")
+    if last is not None:
+        if last < 1:
+            raise AnalysisError(f"The last {last} trials are none; choose 1 or more with --last.")
+        chosen = chosen[-last:]
+        said.append(f"among the last {last}")
+    if not chosen:
+        raise AnalysisError(
+            f"No trial of {len(history.trials)} is {', '.join(said)}; choose less strictly."
+        )
+    notes = list(history.notes)
+    if said and len(chosen) < len(history.trials):
+        notes.append(
+            f"Only {len(chosen)} of {len(history.trials)} trials were chosen: {', '.join(said)}."
+        )
+    found = History(
+        space, history.objectives, tuple(chosen), history.source, tuple(notes), analysed
+    )
+    if weights is not None:
+        found = _weighted(found, weights)
+    return _hypervolume(found) if hypervolume else found
+
+
+def _states(states: Iterable[str]) -> frozenset[State]:
+    known = {str(state): state for state in State}
+    wanted = [str(state).strip().lower() for state in states]
+    if unknown := [word for word in wanted if word not in known]:
+        raise AnalysisError(
+            f"There is no state {listed(unknown)}; choose from {listed(known)} with --states."
+        )
+    if not wanted:
+        raise AnalysisError(f"No state was chosen; choose from {listed(known)} with --states.")
+    return frozenset(known[word] for word in wanted)
+
+
+def _at(trials: Sequence[Trial], budget: float) -> list[Trial]:
+    found = [t for t in trials if t.budget == budget]
+    if not found:
+        levels = sorted({t.budget for t in trials if t.budget is not None})
+        known = f"choose one of {listed(f'{b:g}' for b in levels)}" if levels else "leave it out"
+        raise AnalysisError(f"No trial has the budget {budget:g}; {known}.")
+    return found
+
+
+def _check_names(condition: Condition, history: History) -> None:
+    known = [
+        *history.space.names,
+        *history.space.constants,
+        *(o.name for o in history.objectives),
+        *_FACTS,
+        "duration",
+    ]
+    if unknown := sorted(conditions.names(condition) - set(known)):
+        raise AnalysisError(
+            f"There is no {listed(unknown)} to compare in --where; choose from "
+            f"{listed(known, most=20)}."
+        )
+
+
+def _lookup(trial: Trial, history: History) -> Lookup:
+    """Parameters come first, then objectives, then facts on the trial."""
+
+    def find(name: str) -> Any:
+        if name in trial.values:
+            return trial.values[name]
+        if name in history.space.names:
+            return MISSING
+        if name in history.space.constants:
+            return history.space.constants[name]
+        for objective, cost in zip(history.objectives, trial.costs, strict=True):
+            if objective.name == name:
+                return cost
+        if name == "duration":
+            return trial.seconds if trial.spans else MISSING
+        value = getattr(trial, name)
+        return MISSING if value is None else str(value) if name == "state" else value
+
+    return find
+
+
+def narrowed(space: Space, condition: Condition) -> Space:
+    """The space in which a condition holds, as far as it demands values of single parameters."""
+    parameters = {p.name: p for p in space.parameters}
+    constants = dict(space.constants)
+    for name, sign, value in conditions.demands(condition):
+        if name not in parameters:
+            continue
+        found = _narrowed(parameters[name], sign, value)
+        if isinstance(found, Parameter):
+            parameters[name] = found
+        else:
+            constants[name] = found[0]
+            del parameters[name]
+    if len(parameters) == len(space) and all(parameters[p.name] is p for p in space.parameters):
+        return space
+    while True:  # what can never be active takes its own children with it
+        told = {n: _possible(space.clauses.get(n), parameters, constants) for n in parameters}
+        never = [name for name, clauses in told.items() if clauses == ()]
+        if not never:
+            break
+        for name in never:
+            del parameters[name]
+    clauses = {name: found for name, found in told.items() if found}
+    return Space.of(list(parameters.values()), clauses, constants, space.inferred)
+
+
+def _narrowed(parameter: Parameter, sign: str, value: Any) -> Parameter | tuple[Any]:
+    """A parameter with the values that a comparison leaves; a tuple where it is one."""
+    if parameter.choices:
+        compared = (
+            conditions.Among(conditions.Name(""), tuple(value), False)
+            if sign == "in"
+            else (conditions.Compared(conditions.Name(""), sign, value))
+        )
+        left = [c for c in parameter.choices if compared.holds(lambda _, c=c: c)]  # type: ignore[misc]
+        if len(left) == 1:
+            return (left[0],)
+        return replace(parameter, choices=tuple(left), default=None) if left else parameter
+    values = [v for v in (value if sign == "in" else [value]) if _is_number(v)]
+    if not values:
+        return parameter
+    low, high = parameter.lower, parameter.upper
+    whole = parameter.kind == "integer"
+    if sign in ("==", "in"):
+        low, high = max(low, min(values)), min(high, max(values))
+    elif sign in ("<", "<="):
+        most = values[0] if not whole else math.ceil(values[0]) - 1 if sign == "<" else values[0]
+        high = min(high, math.floor(most) if whole else most)
+    elif sign in (">", ">="):
+        least = values[0] if not whole else math.floor(values[0]) + 1 if sign == ">" else values[0]
+        low = max(low, math.ceil(least) if whole else least)
+    if low > high:
+        return parameter
+    if low == high:
+        return (int(low) if whole else low,)
+    return replace(parameter, lower=float(low), upper=float(high), default=None)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _possible(
+    clauses: Clauses | None, parameters: Mapping[str, Parameter], constants: Mapping[str, Any]
+) -> Clauses | None:
+    """Clauses that can still hold; None is always active, () is never."""
+    if clauses is None:
+        return None
+    found = []
+    for clause in clauses:
+        literals: list[Literal] = []
+        for parent, comparison, value in clause:
+            if parent in constants:
+                if _true_of(constants[parent], comparison, value):
+                    continue
+                break
+            if parent not in parameters:
+                break
+            choices = parameters[parent].choices
+            if choices and comparison == "in":
+                value = tuple(v for v in value if v in choices)
+            impossible = value == () if comparison == "in" else value not in choices
+            if choices and impossible and comparison in ("in", "equal"):
+                break
+            if choices and impossible and comparison == "not equal":
+                continue
+            literals.append((parent, comparison, value))
+        else:
+            found.append(tuple(literals))
+    return None if () in found else tuple(found)
+
+
+def _true_of(constant: Any, comparison: Comparison, value: Any) -> bool:
+    if comparison == "in":
+        return constant in value
+    signs = {"equal": "==", "not equal": "!=", "greater": ">", "less": "<"}
+    return conditions.Compared(constant, signs[comparison], value).holds(lambda _: MISSING)
+
+
+def _costs(history: History, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Minimised costs of the named objectives, and which trials have all of them."""
+    columns = []
+    for name in names:
+        objective = history.objective(name)
+        k = history.objectives.index(objective)
+        sign = -1.0 if objective.maximize else 1.0
+        columns.append([sign * t.costs[k] for t in history.trials])
+    costs = np.array(columns, dtype=float).T
+    analysed = np.array([t.state in history.analysed for t in history.trials])
+    usable = np.isfinite(costs).all(axis=1) & analysed
+    if not usable.any():
+        raise AnalysisError(
+            f"No trial has a finite value of each of {listed(names)}; choose other objectives."
+        )
+    return costs, usable
+
+
+def _weighted(history: History, weights: Mapping[str, float]) -> History:
+    if not weights or any(not (math.isfinite(w) and w >= 0) for w in weights.values()):
+        raise AnalysisError("Weights are finite and not negative; correct --weights.")
+    if sum(weights.values()) <= 0:
+        raise AnalysisError("All weights are 0, which leaves no objective; correct --weights.")
+    names = list(weights)
+    costs, usable = _costs(history, names)
+    values = np.full(len(costs), np.nan)
+    values[usable] = combine.weighted(costs[usable], np.array([weights[n] for n in names]))
+    told = " + ".join(f"{weights[name]:g} × {name}" for name in names)
+    note = (
+        f"The objective is {told}, each scaled from 0, its best, to 1, its worst, and their weights "
+        "to a sum of 1."
+    )
+    return _with_objective(history, Objective(told), values, note)
+
+
+def _hypervolume(history: History) -> History:
+    names = [o.name for o in history.objectives]
+    if not 2 <= len(names) <= combine.MOST_OBJECTIVES:
+        raise AnalysisError(
+            f"A hypervolume needs 2 to {combine.MOST_OBJECTIVES} objectives, and this run has "
+            f"{len(names)}; choose one by its name, or use weights."
+        )
+    costs, usable = _costs(history, names)
+    values = np.full(len(costs), np.nan)
+    for group in _comparable(history, usable):
+        front = int(combine.on_front(combine.scaled(costs[group])).sum())
+        if front > combine.MOST_FRONT:
+            raise AnalysisError(
+                f"The Pareto front has {front} trials, more than the {combine.MOST_FRONT} whose "
+                "hypervolume can be computed; use weights, or choose fewer trials."
+            )
+        values[group] = combine.contributions(costs[group])
+    note = (
+        f"The objective is what a trial adds to the hypervolume of {listed(names)}, each scaled from "
+        "0, its best, to 1, its worst; behind the front it is minus the distance to it."
+    )
+    return _with_objective(history, Objective(f"{HYPERVOLUME} contribution", True), values, note)
+
+
+def _comparable(history: History, usable: FloatArray) -> list[list[int]]:
+    """Positions of trials of the same budget, seed and instance."""
+    groups: dict[Any, list[int]] = {}
+    for i in np.flatnonzero(usable).tolist():
+        trial = history.trials[i]
+        groups.setdefault((trial.budget, trial.seed, trial.instance), []).append(i)
+    return list(groups.values())
+
+
+def _with_objective(
+    history: History, objective: Objective, values: FloatArray, note: str
+) -> History:
+    trials = tuple(
+        replace(trial, costs=(float(value),))
+        for trial, value in zip(history.trials, values, strict=True)
+    )
+    notes = (*history.notes, note)
+    return History(history.space, (objective,), trials, history.source, notes, history.analysed)

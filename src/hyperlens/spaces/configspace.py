@@ -1,0 +1,221 @@
+"""Between ConfigSpace's classes and our plain parameters, conditions and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ConfigSpace as CS
+import numpy as np
+from ConfigSpace import hyperparameters as hp
+
+from hyperlens.errors import SpaceError
+from hyperlens.spaces.parameter import Comparison, Kind, Parameter
+
+Literal = tuple[str, Comparison, Any]  # parent's name, comparison, value
+Clauses = tuple[tuple[Literal, ...], ...]  # any of (all of literals)
+
+_WORDS = {"equal": "is", "not equal": "is not", "in": "in", "greater": ">", "less": "<"}
+
+
+def read(
+    space: CS.ConfigurationSpace,
+) -> tuple[list[Parameter], dict[str, Clauses], dict[str, Any]]:
+    """Tunable parameters, their conditions, and the constants of a ConfigSpace.
+
+    A condition on a constant is decided here; a parameter that can never be active is left out.
+    """
+    parameters: list[Parameter] = []
+    conditions: dict[str, Clauses] = {}
+    constants: dict[str, Any] = {}
+    when: dict[str, Clauses] = {}  # conditions of constants
+    never: set[str] = set()
+    for item in space.values():  # parents come before children
+        clauses = _decide(_conditions_of(space, item.name), constants, when, never)
+        value = _constant(item)
+        if clauses == ():
+            never.add(item.name)
+        elif value is not None:
+            constants[item.name] = value[0]
+            if clauses is not None:
+                when[item.name] = clauses
+        else:
+            parameters.append(_parameter(item))
+            if clauses is not None:
+                conditions[item.name] = clauses
+    return parameters, conditions, constants
+
+
+def write(
+    parameters: Sequence[Parameter],
+    conditions: Mapping[str, Clauses],
+    constants: Mapping[str, Any],
+) -> CS.ConfigurationSpace:
+    """The ConfigSpace of plain descriptions."""
+    space = CS.ConfigurationSpace()
+    items = {p.name: _hyperparameter(p) for p in parameters}
+    items |= {name: hp.CategoricalHyperparameter(name, [v]) for name, v in constants.items()}
+    space.add(list(items.values()))
+    for child, clauses in conditions.items():
+        alternatives = [
+            _joined(
+                CS.AndConjunction, [_condition(items[child], items[p], c, v) for p, c, v in clause]
+            )
+            for clause in clauses
+        ]
+        space.add(_joined(CS.OrConjunction, alternatives))
+    return space
+
+
+def in_words(clauses: Clauses) -> str:
+    """When a parameter is active, for people."""
+
+    def literal(parent: str, comparison: Comparison, value: Any) -> str:
+        shown = ", ".join(map(str, value)) if comparison == "in" else str(value)
+        return f"{parent} {_WORDS[comparison]} {shown}"
+
+    return " or ".join(" and ".join(literal(*part) for part in clause) for clause in clauses)
+
+
+def _constant(item: Any) -> tuple[Any] | None:
+    """The single value of something that cannot vary, else None."""
+    if isinstance(item, hp.Constant):
+        return (_plain(item.value),)
+    if isinstance(item, hp.CategoricalHyperparameter) and len(item.choices) == 1:
+        return (_plain(item.choices[0]),)
+    if isinstance(item, hp.OrdinalHyperparameter) and len(item.sequence) == 1:
+        return (_plain(item.sequence[0]),)
+    return None
+
+
+def _parameter(item: Any) -> Parameter:
+    default = _plain(item.default_value)
+    if isinstance(item, hp.CategoricalHyperparameter):
+        choices = tuple(map(_plain, item.choices))
+        return Parameter(item.name, "categorical", choices=choices, default=default)
+    if isinstance(item, hp.OrdinalHyperparameter):
+        choices = tuple(map(_plain, item.sequence))
+        return Parameter(item.name, "ordinal", choices=choices, default=default)
+    kind: Kind = "integer" if isinstance(item, hp.IntegerHyperparameter) else "float"
+    log = bool(getattr(item, "log", False))
+    lower, upper = float(item.lower), float(item.upper)
+    return Parameter(item.name, kind, lower, upper, log, default=default)
+
+
+def _hyperparameter(parameter: Parameter) -> Any:
+    name, default = parameter.name, parameter.default
+    if parameter.kind == "categorical":
+        return hp.CategoricalHyperparameter(
+            name,
+            parameter.choices,
+            default_value=parameter.choices[0] if default is None else default,
+        )
+    if parameter.kind == "ordinal":
+        return hp.OrdinalHyperparameter(
+            name,
+            parameter.choices,
+            default_value=parameter.choices[0] if default is None else default,
+        )
+    if parameter.kind == "integer":
+        return hp.UniformIntegerHyperparameter(
+            name,
+            int(parameter.lower),
+            int(parameter.upper),
+            default_value=default,
+            log=parameter.log,
+        )
+    return hp.UniformFloatHyperparameter(
+        name, parameter.lower, parameter.upper, default_value=default, log=parameter.log
+    )
+
+
+def _conditions_of(space: CS.ConfigurationSpace, name: str) -> Clauses | None:
+    found = space.parent_conditions_of[name]
+    if not found:
+        return None
+    alternatives: list[tuple[Literal, ...]] = [()]
+    for condition in found:  # several conditions on one child must all hold
+        alternatives = [a + b for a in alternatives for b in _normal_form(condition)]
+    return tuple(alternatives)
+
+
+def _normal_form(condition: Any) -> list[tuple[Literal, ...]]:
+    """Any of (all of literals)."""
+    if isinstance(condition, CS.OrConjunction):
+        return [clause for part in condition.components for clause in _normal_form(part)]
+    if isinstance(condition, CS.AndConjunction):
+        clauses: list[tuple[Literal, ...]] = [()]
+        for part in condition.components:
+            clauses = [a + b for a in clauses for b in _normal_form(part)]
+        return clauses
+    parent = condition.parent.name
+    if isinstance(condition, CS.InCondition):
+        return [((parent, "in", tuple(map(_plain, condition.values))),)]
+    comparisons: dict[type, Comparison] = {
+        CS.EqualsCondition: "equal",
+        CS.NotEqualsCondition: "not equal",
+        CS.GreaterThanCondition: "greater",
+        CS.LessThanCondition: "less",
+    }
+    return [((parent, comparisons[type(condition)], _plain(condition.value)),)]
+
+
+def _decide(
+    clauses: Clauses | None,
+    constants: Mapping[str, Any],
+    when: Mapping[str, Clauses],
+    never: set[str],
+) -> Clauses | None:
+    """Settle what constants settle: None is always active, () is never.
+
+    A constant that is itself conditional hands its own conditions on.
+    """
+    if clauses is None:
+        return None
+    kept: list[tuple[Literal, ...]] = []
+    for clause in clauses:
+        settled = [literal for literal in clause if literal[0] in constants]
+        if any(p in never for p, _, _ in clause) or not all(
+            _true_of(constants[p], c, v) for p, c, v in settled
+        ):
+            continue
+        ways = [tuple(literal for literal in clause if literal[0] not in constants)]
+        for parent, _, _ in settled:
+            ways = [
+                a + tuple(part for part in b if part not in a)
+                for a in ways
+                for b in when.get(parent, ((),))
+            ]
+        kept.extend(ways)
+    return None if () in kept else tuple(kept)
+
+
+def _true_of(constant: Any, comparison: Comparison, value: Any) -> bool:
+    if comparison == "in":
+        return constant in value
+    if comparison in ("equal", "not equal"):
+        return bool((constant == value) == (comparison == "equal"))
+    return bool(constant > value if comparison == "greater" else constant < value)
+
+
+def _condition(child: Any, parent: Any, comparison: Comparison, value: Any) -> Any:
+    if comparison == "in":
+        return CS.InCondition(child, parent, list(value))
+    build = {
+        "equal": CS.EqualsCondition,
+        "not equal": CS.NotEqualsCondition,
+        "greater": CS.GreaterThanCondition,
+        "less": CS.LessThanCondition,
+    }[comparison]
+    return build(child, parent, value)
+
+
+def _joined(conjunction: Any, parts: list[Any]) -> Any:
+    if not parts:
+        raise SpaceError("A condition without any clause was given; leave it out.")
+    return parts[0] if len(parts) == 1 else conjunction(*parts)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value

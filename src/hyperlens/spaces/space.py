@@ -1,0 +1,247 @@
+"""The search space: values (what a user writes) and vectors (points of the unit cube).
+
+Columns of a vector are the tunable parameters in the order of `names`, nan where a parameter is
+inactive; constants have no column. "Uniform over the space" is uniform on the cube's latents.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import numpy as np
+from scipy.stats import qmc
+
+from hyperlens.errors import SpaceError, listed
+from hyperlens.spaces import configspace as translate
+from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.cube import BoolArray, Clause, Cube, FloatArray, IntArray
+from hyperlens.spaces.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ConfigSpace import ConfigurationSpace
+
+GivenSpace: TypeAlias = Union[
+    "Space", "ConfigurationSpace", list[Parameter], tuple[Parameter, ...], str, Path
+]
+
+
+class Space:
+    """A ConfigSpace seen as parameters, conditions and a unit cube.
+
+    `inferred` holds one sentence for each thing that was concluded from data instead of declared.
+
+    >>> space = Space.of([Parameter("lr", "float", 1e-4, 1e-1, log=True)])
+    >>> round(space.decode(space.encode([{"lr": 0.01}]))[0]["lr"], 12)
+    0.01
+    """
+
+    def __init__(self, configspace: ConfigurationSpace, inferred: Sequence[str] = ()) -> None:
+        parameters, clauses, constants = translate.read(configspace)
+        self.configspace = configspace
+        self.inferred = tuple(inferred)
+        self.parameters = tuple(parameters)
+        self.clauses = clauses
+        self.constants = constants
+
+    @staticmethod
+    def of(
+        parameters: Sequence[Parameter],
+        clauses: Mapping[str, Clauses] | None = None,
+        constants: Mapping[str, Any] | None = None,
+        inferred: Sequence[str] = (),
+    ) -> Space:
+        """Build a space from plain descriptions."""
+        return Space(translate.write(parameters, clauses or {}, constants or {}), inferred)
+
+    @staticmethod
+    def load(path: str | Path) -> Space:
+        """Read ConfigSpace's own JSON or YAML."""
+        from ConfigSpace import ConfigurationSpace
+
+        path = Path(path)
+        if not path.is_file():
+            raise SpaceError(f"There is no space file '{path}'; check the path of the space.")
+        yaml = path.suffix.lower() in (".yaml", ".yml")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "ignore"
+                )  # ConfigSpace warns of fields renamed since old files
+                read = ConfigurationSpace.from_yaml if yaml else ConfigurationSpace.from_json
+                space = Space(read(path))
+        except SpaceError:
+            raise
+        except Exception as problem:  # ConfigSpace raises whatever its decoders meet
+            reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+            raise SpaceError(
+                f"The file '{path}' is not a space in ConfigSpace's JSON or YAML form ({reason}); "
+                "write it with ConfigurationSpace.to_json or to_yaml."
+            ) from problem
+        if not len(space.configspace):  # ConfigSpace reads any JSON object as a space
+            raise SpaceError(
+                f"The file '{path}' holds no hyperparameters; "
+                "write it with ConfigurationSpace.to_json or to_yaml."
+            )
+        return space
+
+    @staticmethod
+    def from_json(text: str) -> Space:
+        """The space that `to_json` wrote."""
+        from ConfigSpace import ConfigurationSpace
+
+        return Space(ConfigurationSpace.from_json(StringIO(text)))
+
+    def to_json(self) -> str:
+        """ConfigSpace's own JSON."""
+        text = StringIO()
+        self.configspace.to_json(text)
+        return text.getvalue()
+
+    def to_yaml(self) -> str:
+        """ConfigSpace's own YAML."""
+        import yaml
+
+        # ConfigSpace's to_yaml writes tuples that its from_yaml refuses
+        text: str = yaml.safe_dump(json.loads(self.to_json()), sort_keys=False)
+        return text
+
+    def save(self, path: str | Path) -> None:
+        """Write ConfigSpace's own JSON, or YAML by the file's ending."""
+        yaml = Path(path).suffix.lower() in (".yaml", ".yml")
+        Path(path).write_text(self.to_yaml() if yaml else self.to_json(), encoding="utf-8")
+
+    def restricted(self, keep: Sequence[str], fixed: Mapping[str, Any]) -> Space:
+        """The space of the kept parameters, all others constant at their fixed values."""
+        kept = [self[name] for name in keep]
+        clauses = {name: self.clauses[name] for name in keep if name in self.clauses}
+        return Space.of(kept, clauses, {**self.constants, **fixed}, self.inferred)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters)
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def __getitem__(self, name: str) -> Parameter:
+        return self.parameters[self.column(name)]
+
+    def column(self, name: str) -> int:
+        """Column of a parameter in vectors."""
+        if name in self._columns:
+            return self._columns[name]
+        why = "is a constant of this space" if name in self.constants else "is not in this space"
+        raise SpaceError(f"Parameter '{name}' {why}; choose one of {listed(self.names)}.")
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names)}
+
+    @cached_property
+    def cube(self) -> Cube:
+        conditions: dict[int, tuple[Clause, ...]] = {}
+        for child, clauses in self.clauses.items():
+            conditions[self.column(child)] = tuple(
+                tuple((self.column(p), self[p].runs(comparison, v)) for p, comparison, v in clause)
+                for clause in clauses
+            )
+        return Cube(tuple(p.axis for p in self.parameters), conditions)
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Child -> when it is active, in words."""
+        return {child: translate.in_words(clauses) for child, clauses in self.clauses.items()}
+
+    @property
+    def default(self) -> dict[str, Any]:
+        """Values of the default configuration, active parameters only."""
+        codes = [p.encode([p.default])[0] for p in self.parameters]
+        return self.decode(self.cube.vectors(np.array([codes])))[0]
+
+    def encode(self, configurations: Sequence[Mapping[str, Any]]) -> FloatArray:
+        """Values to vectors, shape (n, d). A parameter that is absent is inactive."""
+        vectors = np.full((len(configurations), len(self)), np.nan)
+        for j, parameter in enumerate(self.parameters):
+            name = parameter.name
+            values = [c[name] for c in configurations if name in c]
+            if len(values) == len(configurations):
+                vectors[:, j] = parameter.encode(values)
+            elif values:
+                present = np.array([name in c for c in configurations])
+                vectors[present, j] = parameter.encode(values)
+        return vectors
+
+    def decode(self, vectors: FloatArray) -> list[dict[str, Any]]:
+        """Vectors to values; inactive parameters are left out."""
+        configurations: list[dict[str, Any]] = [{} for _ in range(len(vectors))]
+        for j, parameter in enumerate(self.parameters):
+            present = np.flatnonzero(~np.isnan(vectors[:, j]))
+            for i, value in zip(present, parameter.decode(vectors[present, j]), strict=True):
+                configurations[i][parameter.name] = value
+        return configurations
+
+    def misfits(self, vectors: FloatArray) -> IntArray:
+        """Rows whose pattern of inactive parameters contradicts the conditions."""
+        present = ~np.isnan(vectors)
+        expected = self.cube.active(np.where(present, vectors, 0.5))
+        return np.flatnonzero((expected != present).any(axis=1))
+
+    def forbidden(self, vectors: FloatArray) -> BoolArray:
+        """Which rows a forbidden clause rules out."""
+        clauses = self.configspace.forbidden_clauses
+        if not clauses:
+            return np.zeros(len(vectors), dtype=bool)
+        values = self.decode(vectors)
+        return np.array(
+            [any(c.is_forbidden_value({**self.constants, **v}) for c in clauses) for v in values],
+            dtype=bool,
+        )
+
+    def sample(
+        self, n: int, seed: int | np.random.Generator = 0, sobol: bool = False
+    ) -> FloatArray:
+        """Vectors uniform over the space: conditions honoured, forbidden ones drawn again."""
+        rng = np.random.default_rng(seed)
+        engine = qmc.Sobol(len(self), rng=rng) if sobol else None
+        accepted = np.empty((0, len(self)))
+        for _ in range(1000):
+            missing = n - len(accepted)
+            if missing <= 0:
+                break
+            if engine is None:
+                latents = rng.random((missing, len(self)))
+            else:
+                latents = engine.random(2 ** int(np.ceil(np.log2(missing))))
+            vectors = self.cube.vectors(latents)
+            accepted = np.vstack([accepted, vectors[~self.forbidden(vectors)]])
+        if len(accepted) < n:
+            raise SpaceError("Forbidden clauses leave almost nothing of this space; loosen them.")
+        return accepted[:n]
+
+    def grid(self, name: str, size: int = 20) -> tuple[FloatArray, list[Any]]:
+        """Codes and values of an even grid on one parameter."""
+        codes = self[name].grid(size)
+        return codes, self[name].decode(codes)
+
+
+def as_space(given: GivenSpace) -> Space:
+    """Our view of a space in any form that a user may hold."""
+    if isinstance(given, Space):
+        return given
+    if isinstance(given, (str, Path)):
+        return Space.load(given)
+    if isinstance(given, (list, tuple)):
+        if given and all(isinstance(p, Parameter) for p in given):
+            return Space.of(given)
+    elif hasattr(given, "parent_conditions_of"):
+        return Space(given)
+    raise SpaceError(
+        f"A {type(given).__name__} is not a search space; give a ConfigSpace, or the path of its "
+        "JSON or YAML file."
+    )

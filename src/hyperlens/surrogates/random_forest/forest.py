@@ -1,0 +1,271 @@
+"""A random forest on the unit cube: scikit-learn's trees, their leaves seen as latent boxes.
+
+Symbols
+    n, d     rows and axes of X
+    T        number of trees
+    f_t      prediction of tree t, piecewise constant on its leaves
+    V_U      variance of the component of f_t that belongs to the set U of axes
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from threading import Thread
+from typing import Any, Self
+
+import numpy as np
+
+from hyperlens.spaces.cube import BoolArray, Box, Cube, FloatArray, IntArray, measure
+from hyperlens.surrogates import agreement
+from hyperlens.surrogates.random_forest import anova
+from hyperlens.surrogates.random_forest.boxes import Boxes
+from hyperlens.surrogates.random_forest.leaves import Encoding
+
+MANY = 60  # axes above which pairs that never meet are not listed
+MOST_PAIRS = 2 * 10**7  # pairs of leaves whose common measure is computed: about half a second
+
+
+@dataclass(frozen=True)
+class TreeShares:
+    """V_U / V of each tree that has any variance."""
+
+    effects: tuple[tuple[int, ...], ...]  # the sets U of axes
+    shares: FloatArray  # (trees, effects)
+    flat: int  # trees left out because they predict the same everywhere
+
+
+class Forest:
+    """Bagged regression trees; a prediction's spread is that between trees and within leaves.
+
+    The trees are those of scikit-learn's RandomForestRegressor with this seed. They are grown one by one
+    because that class changes the process's warning filters in every thread it uses.
+
+    Columns are put into an order that depends on their content alone, so that neither renaming nor
+    reordering parameters changes a tree.
+
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> mean, std = Forest(trees=8).fit(X, X[:, 0]).predict(X[:3])
+    >>> mean.shape, std.shape
+    ((3,), (3,))
+    """
+
+    def __init__(
+        self,
+        cube: Cube | None = None,
+        trees: int = 64,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.cube = cube
+        self.trees = trees
+        self.seed = seed
+        self.threads = threads or os.cpu_count() or 1
+
+    def fit(self, X: FloatArray, y: FloatArray) -> Self:
+        self.X, self.y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        if not np.isfinite(self.y).all():
+            raise ValueError("costs must be finite numbers")
+        columns = np.ascontiguousarray(self.encoding.apply(self.X))
+        draw = np.random.RandomState(self.seed)
+        seeds = [int(draw.randint(np.iinfo(np.int32).max)) for _ in range(self.trees)]
+
+        def grow(seed: int) -> Any:
+            from sklearn.tree import DecisionTreeRegressor
+
+            tree = DecisionTreeRegressor(random_state=seed)
+            counts = np.bincount(_bag(seed, len(self.y)), minlength=len(self.y)).astype(float)
+            return tree.fit(columns, self.y, sample_weight=counts, check_input=False)
+
+        self.seeds = seeds
+        with ThreadPoolExecutor(self.threads) as pool:
+            self.estimators = list(pool.map(grow, seeds))
+        return self
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        cube = Cube.continuous(self.X.shape[1]) if self.cube is None else self.cube
+        plain = Encoding(cube)
+        return Encoding(cube, np.lexsort(plain.apply(self.X)))
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation at vectors (n, d), by the law of total variance over trees."""
+        columns = self.encoding.apply(np.asarray(X, dtype=float))
+        return self._combine(columns, np.ones((self.trees, len(columns)), dtype=bool))
+
+    def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Prediction at training rows by the trees that have not seen them (out of bag).
+
+        A row that every tree has seen is predicted by the mean of all costs.
+        """
+        unseen = np.ones((self.trees, len(self.y)), dtype=bool)
+        for t, seed in enumerate(self.seeds):
+            unseen[t, _bag(seed, len(self.y))] = False
+        return self._combine(self.encoding.apply(self.X[rows]), unseen[:, rows])
+
+    def _combine(self, columns: Any, voting: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and spread of the trees that vote (trees, n) on tree columns (n, c)."""
+        centre = float(self.y.mean())
+        total, square, within = np.zeros((3, len(columns)))
+        for tree, votes in zip(self._trees(), voting, strict=True):
+            leaf = tree.apply(columns)
+            value = tree.value[leaf, 0, 0] - centre
+            total += votes * value
+            square += votes * value**2
+            within += votes * np.maximum(tree.impurity[leaf], 0.0)  # rounding can pass below 0
+        count = voting.sum(axis=0)
+        some = np.maximum(count, 1)
+        mean = total / some
+        variance = np.maximum(square / some - mean**2 + within / some, 0.0)
+        return mean + centre, np.sqrt(np.where(count > 0, variance, self.y.var()))
+
+    def shares(
+        self, order: int = 2, effects: tuple[tuple[int, ...], ...] | None = None
+    ) -> TreeShares:
+        """Functional ANOVA of every tree, exact under the latent product measure (Hutter et al. 2014 Alg. 2).
+
+        With many axes only those pairs are listed that some tree splits on together; all others are
+        exactly zero. `effects` asks for a list of one's own.
+        """
+        d = self.encoding.cube.d
+        if effects is None and order > 2:
+            effects = tuple(u for k in range(1, order + 1) for u in combinations(range(d), k))
+        triples = np.array([u for u in effects or () if len(u) == 3], dtype=np.int64).reshape(-1, 3)
+
+        def one(tree: Any) -> tuple[FloatArray, FloatArray] | None:
+            boxes = self.encoding.boxes(tree)
+            _, variance, parts = anova.shares(boxes, order)
+            if variance <= 0:
+                return None
+            return parts / variance, anova.triples(boxes, triples) / variance if len(
+                triples
+            ) else parts[0, :0]
+
+        found = self._each(one)
+        kept = [f for f in found if f is not None]
+        if effects is None:
+            together = np.ones((d, d), dtype=bool)
+            if d > MANY and kept:
+                together = np.any([parts > 0 for parts, _ in kept], axis=0)
+            pairs = zip(*np.nonzero(np.triu(together, 1)), strict=True) if order > 1 else ()
+            effects = (*((j,) for j in range(d)), *((int(i), int(j)) for i, j in pairs))
+        low = [u for u in effects if len(u) < 3]
+        first, second = [u[0] for u in low], [u[-1] for u in low]
+        shares = [np.concatenate([parts[first, second], three]) for parts, three in kept]
+        return TreeShares(
+            effects, np.array(shares).reshape(len(kept), len(effects)), len(found) - len(kept)
+        )
+
+    def marginals(
+        self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
+    ) -> FloatArray:
+        """Each tree's average over all other axes at grid points (g, len(columns)); shape (T, g).
+
+        Conditional axes among `columns` and in `region` are taken as active (Moosbauer et al. 2021 Appendix B), and the
+        average is over the region only.
+        """
+        others = {j: runs for j, runs in (region or {}).items() if j not in columns}
+
+        def one(tree: Any) -> FloatArray:
+            boxes = _within(self.encoding.boxes(tree, (*columns, *others)), others)
+            cells = np.column_stack(
+                [_cell(boxes, j, grid[:, k]) for k, j in enumerate(columns)]
+            ).astype(np.int64)
+            return np.asarray(anova.marginal(boxes, np.array(columns, dtype=np.int64), cells))
+
+        return np.array(self._each(one))
+
+    @property
+    def small(self) -> bool:
+        """Whether `pointwise` takes no longer than sampling would."""
+        leaves = sum(int((tree.children_left < 0).sum()) for tree in self._trees())
+        return leaves**2 <= 2 * MOST_PAIRS
+
+    def pointwise(
+        self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
+    ) -> FloatArray:
+        """The average over all other axes of the variance that `predict` gives, exact, shape (g,).
+
+        By the law of total variance: E[value^2 + impurity] of each tree, less the mean of the product
+        of every two trees, which looks at every two leaves.
+        """
+        others = {j: runs for j, runs in (region or {}).items() if j not in columns}
+        centre = float(self.y.mean())
+
+        def one(tree: Any) -> tuple[FloatArray, agreement.Parts]:
+            value = tree.value[:, 0, 0] - centre
+            boxes = self.encoding.boxes(tree, (*columns, *others), value)
+            square = value**2 + np.maximum(tree.impurity, 0.0)
+            squares = _within(self.encoding.boxes(tree, (*columns, *others), square), others)
+            cells = np.column_stack(
+                [_cell(boxes, j, grid[:, k]) for k, j in enumerate(columns)]
+            ).astype(np.int64)
+            spread = anova.marginal(squares, np.array(columns, dtype=np.int64), cells)
+            return spread, agreement.parts(boxes, columns, cells, others)
+
+        found = self._each(one)
+        trees = [part for _, part in found]
+
+        def product(t: int) -> FloatArray:
+            """Mean of tree t times every tree from t on, those after it twice."""
+            sums = [agreement.product(trees[t], other) for other in trees[t:]]
+            means = (np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0) for a, b in sums)
+            return np.asarray(sum((1 + (u > 0)) * mean for u, mean in enumerate(means)))
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            square = sum(pool.map(product, range(len(trees)))) / len(trees) ** 2
+        spread = np.mean([spread for spread, _ in found], axis=0)
+        return np.asarray(np.maximum(spread - square, 0.0))
+
+    def _trees(self) -> Iterator[Any]:
+        return (estimator.tree_ for estimator in self.estimators)
+
+    def _each(self, function: Any) -> list[Any]:
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(function, self._trees()))
+
+
+def compile_ahead() -> Thread:
+    """Start to compile what shares need in the background, while a run is read and other work is done;
+    where it is compiled already this takes no time.
+    """
+
+    def tiny() -> None:
+        X = np.arange(6.0)[:, None] / 6
+        Forest(trees=1, threads=1).fit(X, X[:, 0]).shares()
+
+    thread = Thread(target=tiny, daemon=True)
+    thread.start()
+    return thread
+
+
+def _bag(seed: int, n: int) -> IntArray:
+    """Rows that a tree sees, drawn with replacement as scikit-learn draws them."""
+    return np.random.RandomState(seed).randint(0, n, n, dtype=np.int32).astype(np.int64)
+
+
+def _within(boxes: Boxes, region: Box) -> Boxes:
+    """The same boxes with the measures that they have inside a region, up to a common factor."""
+    weight = boxes.weight.copy()
+    run_axis = np.repeat(boxes.axis, np.diff(boxes.run_ptr))
+    start = boxes.edges[boxes.ptr[run_axis] + boxes.run_lo]
+    end = boxes.edges[boxes.ptr[run_axis] + boxes.run_hi]
+    box_of = np.repeat(np.arange(len(weight)), np.diff(boxes.box_ptr))
+    for j, runs in region.items():
+        own = np.flatnonzero(boxes.axis == j)
+        common = sum(
+            np.clip(np.minimum(end, high) - np.maximum(start, low), 0.0, None) for low, high in runs
+        )
+        inside = np.add.reduceat(common, boxes.run_ptr[:-1]) if len(boxes.axis) else np.empty(0)
+        weight[box_of[own]] *= inside[own] / (boxes.width[own] * measure(runs))
+    return boxes._replace(weight=weight)
+
+
+def _cell(boxes: Boxes, column: int, x: FloatArray) -> IntArray:
+    """Cell of each number on one axis of a tree."""
+    ends = boxes.edges[boxes.ptr[column] : boxes.ptr[column + 1]]
+    return np.clip(np.searchsorted(ends, x, side="right") - 1, 0, len(ends) - 2)
