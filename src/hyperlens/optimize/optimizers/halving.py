@@ -88,7 +88,7 @@ class Hyperband:
     >>> from hyperlens import Parameter
     >>> search = Hyperband(Space.of([Parameter("x", "float", 0, 1)]), budget=27)
     >>> search.evaluations, search.ask().resource == 1 / 9
-    (47, True)
+    (65, True)
     """
 
     name = "hyperband"
