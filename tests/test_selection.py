@@ -83,6 +83,10 @@ def find(name: str) -> Any:
         ("depth not in [3]", False),
         ("model == 'it\\'s'", False),
         ("lr in []", False),
+        ("model in ('svm')", True),
+        ("lr == 0.01\n and lambda == 3", False),
+        ("-1 < lr", True),
+        ("not not (((lr == 0.01)))", True),
     ],
 )
 def test_a_condition_holds(text: str, holds: bool) -> None:
@@ -117,6 +121,28 @@ def test_what_is_no_condition_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(AnalysisError, match="--where") as problem:
         parse(text)
     assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("", "it ends too early"),
+        ("model ==", "it ends too early"),
+        ("(model == 'svm'", r"a '\)' is missing"),
+        ("model in ['svm'", r"a '\]' is missing"),
+        ("model", "a comparison such as == or < is missing"),
+        ("model == svm extra", "'extra' is not understood"),
+        ("lr + 1 == 2", r"'\+ 1 == 2' is not understood"),
+        ("model in 'svm'", "must follow 'in'"),
+        ("model in [svm]", "'svm' in a list must be a value"),
+        ("lr(3) == 1", "a name or a value must stand on each side"),
+        ("not " * 60 + "lr == 1", "nested deeper than 50"),
+        ("(" * 60 + "lr == 1" + ")" * 60, "nested deeper than 50"),
+    ],
+)
+def test_what_is_wrong_with_a_condition_is_said(text: str, because: str) -> None:
+    with pytest.raises(AnalysisError, match=because):
+        parse(text)
 
 
 SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, ">=": operator.ge}

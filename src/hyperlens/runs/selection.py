@@ -11,9 +11,8 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.runs import hypervolume as combine
-from hyperlens.runs import where as conditions
 from hyperlens.runs.history import History, Objective, State, Trial
-from hyperlens.runs.where import MISSING, Condition, Lookup
+from hyperlens.runs.where import MISSING, Condition, Lookup, compare, parse
 from hyperlens.spaces.configspace import Clauses, Literal
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.parameter import Comparison, Parameter
@@ -21,6 +20,7 @@ from hyperlens.spaces.space import Space
 
 HYPERVOLUME = "hypervolume"
 _FACTS = ("number", "state", "budget", "seed", "instance", "proposer", "started", "ended")
+_SIGNS = {"equal": "==", "not equal": "!=", "in": "in", "greater": ">", "less": "<"}
 
 
 def select(
@@ -50,7 +50,7 @@ def select(
         chosen = _at(chosen, budget)
         said.append(f"of budget {budget:g}")
     if where is not None:
-        condition = conditions.parse(where)
+        condition = parse(where)
         _check_names(condition, history)
         chosen = [t for t in chosen if condition.holds(_lookup(t, history))]
         space = narrowed(space, condition)
@@ -106,7 +106,7 @@ def _check_names(condition: Condition, history: History) -> None:
         *_FACTS,
         "duration",
     ]
-    if unknown := sorted(conditions.names(condition) - set(known)):
+    if unknown := sorted(condition.names - set(known)):
         raise AnalysisError(
             f"There is no {listed(unknown)} to compare in --where; choose from "
             f"{listed(known, most=20)}."
@@ -138,7 +138,7 @@ def narrowed(space: Space, condition: Condition) -> Space:
     """The space in which a condition holds, as far as it demands values of single parameters."""
     parameters = {p.name: p for p in space.parameters}
     constants = dict(space.constants)
-    for name, sign, value in conditions.demands(condition):
+    for name, sign, value in condition.demands:
         if name not in parameters:
             continue
         found = _narrowed(parameters[name], sign, value)
@@ -163,12 +163,7 @@ def narrowed(space: Space, condition: Condition) -> Space:
 def _narrowed(parameter: Parameter, sign: str, value: Any) -> Parameter | tuple[Any]:
     """A parameter with the values that a comparison leaves; a tuple where it is one."""
     if parameter.choices:
-        compared = (
-            conditions.Among(conditions.Name(""), tuple(value), False)
-            if sign == "in"
-            else (conditions.Compared(conditions.Name(""), sign, value))
-        )
-        left = [c for c in parameter.choices if compared.holds(lambda _, c=c: c)]  # type: ignore[misc]
+        left = [c for c in parameter.choices if compare(c, sign, value)]
         if len(left) == 1:
             return (left[0],)
         return replace(parameter, choices=tuple(left), default=None) if left else parameter
@@ -227,10 +222,7 @@ def _possible(
 
 
 def _true_of(constant: Any, comparison: Comparison, value: Any) -> bool:
-    if comparison == "in":
-        return constant in value
-    signs = {"equal": "==", "not equal": "!=", "greater": ">", "less": "<"}
-    return conditions.Compared(constant, signs[comparison], value).holds(lambda _: MISSING)
+    return compare(constant, _SIGNS[comparison], value)
 
 
 def _costs(history: History, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:

@@ -2,17 +2,19 @@
 
 Comparisons (==, !=, <, <=, >, >=, also in chains), `in` and `not in` a list, `and`, `or`, `not` and
 parentheses; names as they are, or in backquotes where they hold other characters; numbers, texts in
-quotes, True, False and None. It is parsed here and nowhere run as code. What a trial does not have
-is equal to nothing and in no list: every comparison with it is false.
+quotes, True, False and None. Names and values are taken out first, so that Python's grammar sees
+nothing but words and signs; of its tree four kinds of nodes are allowed, and nothing is ever run. What
+a trial does not have is equal to nothing and in no list: every comparison with it is false.
 """
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from hyperlens.errors import AnalysisError
@@ -28,17 +30,20 @@ _TOKEN = re.compile(
     r"|(?P<sign>==|!=|<=|>=|<|>|\(|\)|\[|\]|,))",
     re.DOTALL,
 )
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _WORDS = {"and", "or", "not", "in"}
 _VALUES = {"True": True, "False": False, "None": None}
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+_ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 MISSING = object()
 Lookup = Callable[[str], Any]  # the value of a name in one trial, or MISSING
@@ -50,68 +55,104 @@ class Name:
 
     name: str
 
-
-@dataclass(frozen=True)
-class Compared:
-    """Two operands and a comparison."""
-
-    left: Any
-    sign: str
-    right: Any
-
-    def holds(self, lookup: Lookup) -> bool:
-        left, right = _value(self.left, lookup), _value(self.right, lookup)
-        if left is MISSING or right is MISSING:
-            return False
-        if self.sign in ("==", "!="):
-            return bool(_same(left, right) == (self.sign == "=="))
-        try:
-            return bool(_COMPARE[self.sign](left, right))
-        except TypeError:
-            raise AnalysisError(
-                f"{left!r} {self.sign} {right!r} cannot be compared; compare numbers with numbers "
-                "and texts with texts in --where."
-            ) from None
+    def value(self, lookup: Lookup) -> Any:
+        return lookup(self.name)
 
 
 @dataclass(frozen=True)
-class Among:
-    """An operand and a list that it is to be in, or not."""
+class Value:
+    """A number, text, truth value or None; a tuple of these behind `in`."""
 
-    left: Any
-    values: tuple[Any, ...]
-    negated: bool
+    content: Any
 
-    def holds(self, lookup: Lookup) -> bool:
-        left = _value(self.left, lookup)
-        if left is MISSING:
-            return False
-        return any(_same(left, value) for value in self.values) != self.negated
+    def value(self, lookup: Lookup) -> Any:
+        return self.content
 
 
 @dataclass(frozen=True)
-class Joined:
-    """Parts of which all (`and`) or one (`or`) must hold."""
+class Condition:
+    """A tree of Python's grammar whose names stand for the operands."""
 
-    word: str
-    parts: tuple[Condition, ...]
+    tree: ast.expr
+    operands: Mapping[str, Name | Value]
+
+    @property
+    def names(self) -> set[str]:
+        """Everything that it asks for."""
+        return {operand.name for operand in self.operands.values() if isinstance(operand, Name)}
+
+    @property
+    def demands(self) -> list[tuple[str, str, Any]]:
+        """What must hold in every case: (name, sign, value)."""
+        return list(self._demands(self.tree))
 
     def holds(self, lookup: Lookup) -> bool:
-        test = all if self.word == "and" else any
-        return test(part.holds(lookup) for part in self.parts)
+        return self._holds(self.tree, lookup)
 
+    def check(self) -> None:
+        """Refuse what is no condition."""
+        self._check(self.tree, 1)
 
-@dataclass(frozen=True)
-class Negated:
-    """A condition that must not hold."""
+    def _holds(self, node: ast.expr, lookup: Lookup) -> bool:
+        match node:
+            case ast.BoolOp(op, parts):
+                test = all if isinstance(op, ast.And) else any
+                return test(self._holds(part, lookup) for part in parts)
+            case ast.UnaryOp(_, part):
+                return not self._holds(part, lookup)
+        return all(
+            compare(left.value(lookup), sign, right.value(lookup))
+            for left, sign, right in self._comparisons(node)
+        )
 
-    part: Condition
+    def _demands(self, node: ast.expr) -> Iterator[tuple[str, str, Any]]:
+        match node:
+            case ast.BoolOp(ast.And(), parts):
+                for part in parts:
+                    yield from self._demands(part)
+            case ast.Compare():
+                for left, sign, right in self._comparisons(node):
+                    if isinstance(left, Name) and isinstance(right, Value) and sign != "not in":
+                        yield left.name, sign, right.content
+                    elif isinstance(left, Value) and isinstance(right, Name):
+                        yield right.name, _TURNED[sign], left.content
 
-    def holds(self, lookup: Lookup) -> bool:
-        return not self.part.holds(lookup)
+    def _check(self, node: ast.expr, depth: int) -> None:
+        if depth > DEEPEST:
+            raise _too_deep()
+        match node:
+            case ast.BoolOp(_, parts):
+                for part in parts:
+                    self._check(part, depth + 1)
+            case ast.UnaryOp(ast.Not(), part):
+                self._check(part, depth + 1)
+            case _:
+                list(self._comparisons(node))
 
+    def _comparisons(self, node: ast.expr) -> Iterator[tuple[Name | Value, str, Name | Value]]:
+        """The comparisons of a chain, such as the two of `1 < lr <= 10`."""
+        if not isinstance(node, ast.Compare):
+            raise _wrong("a comparison such as == or < is missing")
+        for op, (left, right) in zip(
+            node.ops, pairwise([node.left, *node.comparators]), strict=True
+        ):
+            sign = _SIGNS[type(op)]
+            side = self._listed(right) if sign in ("in", "not in") else self._operand(right)
+            yield self._operand(left), sign, side
 
-Condition = Compared | Among | Joined | Negated
+    def _operand(self, node: ast.expr) -> Name | Value:
+        if not isinstance(node, ast.Name):
+            raise _wrong("a name or a value must stand on each side of a comparison")
+        return self.operands[node.id]
+
+    def _listed(self, node: ast.expr) -> Value:
+        if not isinstance(node, ast.List):
+            raise _wrong("a list such as ['svm', 'tree'] must follow 'in'")
+        items = [self._operand(item) for item in node.elts]
+        for item in items:
+            if isinstance(item, Name):
+                raise _wrong(f"'{item.name}' in a list must be a value; put texts in quotes")
+        return Value(tuple(item.content for item in items if isinstance(item, Value)))
 
 
 def parse(text: str) -> Condition:
@@ -124,40 +165,43 @@ def parse(text: str) -> Condition:
         raise AnalysisError(
             f"The condition of --where is longer than {MOST_CHARACTERS} characters; shorten it."
         )
-    reader = _Reader(list(_tokens(text)))
-    found = reader.either()
-    if reader.rest:
-        raise _wrong(f"there is {reader.rest[0][1]!r} where the condition should end")
-    return found
+    tokens = list(_tokens(text))
+    words = [token if isinstance(token, str) else f"x{start}" for start, token in tokens]
+    operands = {f"x{start}": token for start, token in tokens if not isinstance(token, str)}
+    if max(accumulate((w == "(") - (w == ")") for w in words), default=0) > DEEPEST:
+        raise _too_deep()
+    source = re.sub(r"\bin \(([^()]*)\)", r"in [\1]", " ".join(words))  # ('svm') is a list as well
+    try:
+        condition = Condition(ast.parse(source, mode="eval").body, operands)
+    except (RecursionError, MemoryError):
+        raise _too_deep() from None
+    except SyntaxError as problem:
+        for opening, closing in ("()", "[]"):
+            if source.count(opening) > source.count(closing):
+                raise _wrong(f"a '{closing}' is missing") from None
+        at = problem.offset or 0
+        if not 0 < at <= len(source):
+            raise _wrong("it ends too early") from None
+        raise _not_understood(text[tokens[source[: at - 1].count(" ")][0] :]) from None
+    condition.check()
+    return condition
 
 
-def names(condition: Condition) -> set[str]:
-    """Everything that a condition asks for."""
-    if isinstance(condition, Joined):
-        return set().union(*map(names, condition.parts))
-    if isinstance(condition, Negated):
-        return names(condition.part)
-    sides = [condition.left, *([condition.right] if isinstance(condition, Compared) else [])]
-    return {side.name for side in sides if isinstance(side, Name)}
-
-
-def demands(condition: Condition) -> list[tuple[str, str, Any]]:
-    """What must hold in every case: (name, comparison or "in", value)."""
-    if isinstance(condition, Joined) and condition.word == "and":
-        return [demand for part in condition.parts for demand in demands(part)]
-    if isinstance(condition, Among) and not condition.negated and isinstance(condition.left, Name):
-        return [(condition.left.name, "in", condition.values)]
-    if isinstance(condition, Compared):
-        left, sign, right = condition.left, condition.sign, condition.right
-        if isinstance(left, Name) and not isinstance(right, Name):
-            return [(left.name, sign, right)]
-        if isinstance(right, Name) and not isinstance(left, Name):
-            return [(right.name, _TURNED[sign], left)]
-    return []
-
-
-def _value(operand: Any, lookup: Lookup) -> Any:
-    return lookup(operand.name) if isinstance(operand, Name) else operand
+def compare(left: Any, sign: str, right: Any) -> bool:
+    """Whether a comparison holds; never for what is missing."""
+    if left is MISSING or right is MISSING:
+        return False
+    if sign in ("==", "!="):
+        return _same(left, right) == (sign == "==")
+    if sign in ("in", "not in"):
+        return any(_same(left, value) for value in right) == (sign == "in")
+    try:
+        return bool(_ORDER[sign](left, right))
+    except TypeError:
+        raise AnalysisError(
+            f"{left!r} {sign} {right!r} cannot be compared; compare numbers with numbers "
+            "and texts with texts in --where."
+        ) from None
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -165,119 +209,35 @@ def _same(a: Any, b: Any) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, Any]]:
+def _tokens(text: str) -> Iterator[tuple[int, str | Name | Value]]:
+    """Where each token starts, and a word or sign of the grammar as text, or an operand."""
     at = 0
     text = text.rstrip()
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise _wrong(f"{text[at : at + 20].strip()!r} is not understood")
-        at = found.end()
-        kind = str(found.lastgroup)
-        token = found[kind]
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise _not_understood(text[at:])
+        at = match.end()
+        kind = str(match.lastgroup)
+        start, token = match.start(kind), match[kind]
         if kind == "number":
             whole = token.lstrip("+-").isdecimal() and len(token) < 18
-            yield "value", int(token) if whole else float(token)
+            yield start, Value(int(token) if whole else float(token))
         elif kind == "text":
-            yield "value", re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
-        elif kind == "quoted":
-            yield "name", token
-        elif token in _VALUES:
-            yield "value", _VALUES[token]
-        elif kind == "name" and token not in _WORDS:
-            yield "name", token
+            yield start, Value(re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
+        elif kind == "name" and token in _VALUES:
+            yield start, Value(_VALUES[token])
         else:
-            yield "sign", token
+            is_word = kind == "sign" or (kind == "name" and token in _WORDS)
+            yield start, token if is_word else Name(token)
 
 
-class _Reader:
-    """Takes tokens from the left: `or` binds least, then `and`, then `not`."""
+def _not_understood(text: str) -> AnalysisError:
+    return _wrong(f"{text[:20].strip()!r} is not understood")
 
-    def __init__(self, tokens: list[tuple[str, Any]]) -> None:
-        self.rest = deque(tokens)
-        self.depth = 0
 
-    def _next_is(self, *signs: str) -> bool:
-        return bool(self.rest) and self.rest[0][0] == "sign" and self.rest[0][1] in signs
-
-    def _take(self) -> tuple[str, Any]:
-        if not self.rest:
-            raise _wrong("it ends too early")
-        return self.rest.popleft()
-
-    def _expect(self, sign: str) -> None:
-        if not self._next_is(sign):
-            raise _wrong(f"a '{sign}' is missing")
-        self._take()
-
-    def either(self) -> Condition:
-        return self._joined("or", self.both)
-
-    def both(self) -> Condition:
-        return self._joined("and", self.negation)
-
-    def _joined(self, word: str, part: Callable[[], Condition]) -> Condition:
-        parts = [part()]
-        while self._next_is(word):
-            self._take()
-            parts.append(part())
-        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
-
-    def negation(self) -> Condition:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise _wrong(f"it is nested deeper than {DEEPEST} levels")
-        try:
-            if self._next_is("not"):
-                self._take()
-                return Negated(self.negation())
-            if self._next_is("("):
-                self._take()
-                found = self.either()
-                self._expect(")")
-                return found
-            return self.comparison()
-        finally:
-            self.depth -= 1
-
-    def comparison(self) -> Condition:
-        left = self.operand()
-        negated = self._next_is("not")
-        if negated:
-            self._take()
-        if negated or self._next_is("in"):
-            self._expect("in")
-            return Among(left, self.values(), negated)
-        parts: list[Condition] = []
-        while self._next_is(*_COMPARE):
-            sign = self._take()[1]
-            right = self.operand()
-            parts.append(Compared(left, sign, right))
-            left = right
-        if not parts:
-            raise _wrong("a comparison such as == or < is missing")
-        return parts[0] if len(parts) == 1 else Joined("and", tuple(parts))
-
-    def operand(self) -> Any:
-        kind, token = self._take()
-        if kind == "sign":
-            raise _wrong(f"there is {token!r} where a name or a value should be")
-        return Name(token) if kind == "name" else token
-
-    def values(self) -> tuple[Any, ...]:
-        if not self._next_is("[", "("):
-            raise _wrong("a list such as ['svm', 'tree'] must follow 'in'")
-        end = "]" if self._take()[1] == "[" else ")"
-        found: list[Any] = []
-        while not self._next_is(end):
-            operand = self.operand()
-            if isinstance(operand, Name):
-                raise _wrong(f"'{operand.name}' in a list must be a value; put texts in quotes")
-            found.append(operand)
-            if not self._next_is(end):
-                self._expect(",")
-        self._take()
-        return tuple(found)
+def _too_deep() -> AnalysisError:
+    return _wrong(f"it is nested deeper than {DEEPEST} levels")
 
 
 def _wrong(reason: str) -> AnalysisError:
