@@ -82,7 +82,7 @@ def frame(at: Path, name: str, change: Change = lambda rows: rows) -> Path:
 
 
 def of_table(at: Path) -> list[object]:
-    return ["--space", at / "space.json", "--cost", "cost"]
+    return ["--space", at / "space.json", "--objective", "cost"]
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,15 @@ def of_table(at: Path) -> list[object]:
         (["explain", "run.log", "--maximize"], "was told to minimise"),
         (["explain", "run.log", "--objective", "f1"], "no objective 'f1'"),
         (["explain", "run.csv", "--parameters", "nope"], "no column 'nope'"),
-        (["explain", "run.csv", "--space", "space.json", "--cost", "nope"], "no column 'nope'"),
-        (["explain", "run.csv", "--space", "space.json", "--cost", "lr"], "is a parameter"),
-        (["explain", "run.csv", "--space", "no.json", "--cost", "cost"], "no space file"),
-        (["explain", "run.csv", "--space", "bad.json", "--cost", "cost"], "is not a space"),
         (
-            ["explain", "run.csv", "--space", "space.json", "--cost", "cost", "--study", "x"],
+            ["explain", "run.csv", "--space", "space.json", "--objective", "nope"],
+            "no column 'nope'",
+        ),
+        (["explain", "run.csv", "--space", "space.json", "--objective", "lr"], "is a parameter"),
+        (["explain", "run.csv", "--space", "no.json", "--objective", "cost"], "no space file"),
+        (["explain", "run.csv", "--space", "bad.json", "--objective", "cost"], "is not a space"),
+        (
+            ["explain", "run.csv", "--space", "space.json", "--objective", "cost", "--study", "x"],
             "no studies by name",
         ),
         (["effect", "run.log", "momentum"], "'momentum' is not in this space"),

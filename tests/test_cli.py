@@ -272,7 +272,7 @@ def test_every_source_of_the_same_trials_gives_the_same_shares(
     assert stored[0] == stored[1] == stored[2]
     tables = []
     for name, form in (("run.csv", "space.json"), ("run.parquet", "space.yaml")):
-        words = ["--space", tmp_path / form, "--cost", "cost", *quick]
+        words = ["--space", tmp_path / form, "--objective", "cost", *quick]
         tables.append(records("importance", table(tmp_path / name), *words))
     assert tables[0] == tables[1]
     assert tables[0]["parameters"] == stored[0]["parameters"]
@@ -363,7 +363,7 @@ def test_maximised_is_the_mirror_of_minimised(log: Path, tmp_path: Path) -> None
 
 def test_a_table_is_maximised_on_request(tmp_path: Path) -> None:
     path = table(tmp_path / "run.csv")
-    words = ["--space", tmp_path / "space.json", "--cost", "cost", "--level", "0"]
+    words = ["--space", tmp_path / "space.json", "--objective", "cost", "--level", "0"]
     costs = [cost(v) for v in random_values(40)]
     assert f"cost (minimised) best {min(costs):.4g} in" in good("explain", path, *words).text
     said = good("explain", path, *words, "--maximize")

@@ -119,7 +119,7 @@ def test_several_metrics_ask_which(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.csv", "params.lr,metrics.a,metrics.b", "0.1,1,2", "0.2,3,4", "0.3,3,4"
     )
-    with pytest.raises(SourceError, match="--cost COLUMN"):
+    with pytest.raises(SourceError, match="--objective COLUMN"):
         read(path)
     assert read(path, objective="b").trials[0].costs == (2.0,)
     both = read(path, objective=["b", "a"], maximize=["a"])
@@ -182,10 +182,10 @@ def test_optuna_and_ray_frames() -> None:
 @pytest.mark.parametrize(
     ("rows", "because"),
     [
-        (["a,b", "1,2"], "--cost COLUMN"),
+        (["a,b", "1,2"], "--objective COLUMN"),
         (["loss", "1", "2"], "no column that could be a parameter"),
         (["x,loss", "1,1", "1,2"], "nothing to explain"),
-        (["x,accuracy", "1,1", "2,2"], "--cost COLUMN"),
+        (["x,accuracy", "1,1", "2,2"], "--objective COLUMN"),
         (["x,loss"], "has no rows"),
     ],
 )

@@ -49,7 +49,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     frame, space = trials()
     frame.to_csv(folder / "run.csv", index=False)
     space.to_json(folder / "space.json")
-    return (str(folder / "run.csv"), "--space", str(folder / "space.json"), "--cost", "loss")
+    return (str(folder / "run.csv"), "--space", str(folder / "space.json"), "--objective", "loss")
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ def read_chosen(
     larger: bool | list[str] | None = maximize
     if weights:
         if cost is not None:
-            raise SourceError("Weights name the objectives; leave out --cost or --weights.")
+            raise SourceError("Weights name the objectives; leave out --objective or --weights.")
         names = list(weights)
         if any(weight < 0 for weight in weights.values()):
             larger = [name for name, weight in weights.items() if weight < 0]

@@ -61,7 +61,7 @@ SpaceFile = Annotated[
 ]
 Cost = Annotated[
     str | None,
-    typer.Option("--cost", "--objective", help="The objective's name or column, or 'hypervolume'."),
+    typer.Option("--objective", help="The objective's name or column, or 'hypervolume'."),
 ]
 Maximize = Annotated[bool, typer.Option("--maximize", help="Larger values of the cost are better.")]
 Direction = Annotated[

@@ -64,7 +64,7 @@ def _looks_whole(text: str) -> bool:
 def bad_cost(column: str, row: int, cell: Any) -> SourceError:
     return SourceError(
         f"The cost '{column}' is {cell!r} in row {row}, which is not a number; correct the cell or "
-        "name another column with --cost COLUMN (objective= in Python)."
+        "name another column with --objective COLUMN (objective= in Python)."
     )
 
 

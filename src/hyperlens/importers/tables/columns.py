@@ -76,7 +76,7 @@ def _costs(
         if clash := [o.name for c, o in found.items() if space is not None and c in space.names]:
             raise SourceError(
                 f"'{clash[0]}' is a parameter of the space; name another column for the cost with "
-                "--cost COLUMN (objective= in Python)."
+                "--objective COLUMN (objective= in Python)."
             )
     elif declared:
         found = {c: Objective(m["name"]) for c, m in declared.items()}
@@ -102,7 +102,7 @@ def _named(
             return column
     raise SourceError(
         f"There is no column '{name}' for the cost; choose one of {listed(columns)} "
-        "with --cost COLUMN (objective= in Python)."
+        "with --objective COLUMN (objective= in Python)."
     )
 
 
@@ -117,12 +117,12 @@ def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[
         if len(possible) == 1:
             if not possible[0].startswith("mean_test_"):
                 notes.append(
-                    f"The column '{possible[0]}' is taken as the cost; name another with --cost "
+                    f"The column '{possible[0]}' is taken as the cost; name another with --objective "
                     "COLUMN (objective= in Python)."
                 )
             return possible[0]
     raise SourceError(
-        f"{what} does not say which column was optimised; name it with --cost COLUMN "
+        f"{what} does not say which column was optimised; name it with --objective COLUMN "
         f"(objective= in Python), one of {listed(free)}."
     )
 
