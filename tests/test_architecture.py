@@ -34,20 +34,22 @@ import hyperlens
 MAY_USE = {
     "errors": set(),
     "front": set(),
+    "words": set(),
     "spaces": {"errors"},
     "record": {"errors"},
     "runs": {"spaces", "errors"},
     "surrogates": {"spaces"},
     "importers": {"runs", "spaces", "errors"},
-    "explain": {"runs", "spaces", "surrogates", "record", "errors"},
-    "optimize": {"runs", "spaces", "surrogates", "record", "errors"},
-    "comparison": {"record", "spaces", "errors"},
+    "explain": {"runs", "spaces", "surrogates", "record", "words", "errors"},
+    "optimize": {"runs", "spaces", "surrogates", "record", "words", "errors"},
+    "comparison": {"record", "words", "spaces", "errors"},
     "conversion": {"importers", "explain", "runs", "spaces", "errors"},
-    "cash": {"optimize", "runs", "spaces", "record", "errors"},
+    "cash": {"optimize", "runs", "spaces", "record", "words", "errors"},
     "optuna": {"optimize", "importers", "spaces", "errors"},
-    "plots": {"explain", "comparison", "optimize", "cash", "record", "errors"},
+    "plots": {"explain", "comparison", "optimize", "cash", "record", "words", "errors"},
     "reports": {
         "front",
+        "words",
         "explain",
         "comparison",
         "cash",
@@ -58,6 +60,7 @@ MAY_USE = {
         "errors",
     },
     "terminal": {
+        "words",
         "explain",
         "comparison",
         "cash",
@@ -106,7 +109,7 @@ ALLOWED = {
 
 # folders whose files have names of other folders' files by design, see docs/architecture.md
 MIRRORS = {"plots", "terminal", "commands"}
-NAMESAKES = {"protocol", "words", "search", "sources"}
+NAMESAKES = {"protocol", "search", "sources"}
 
 LONG = 60  # lines of a function
 LONGER = {

@@ -22,7 +22,6 @@ from hyperlens.cash import pool
 from hyperlens.cash.models.pool import pool_space
 from hyperlens.cash.results.model_search import ModelSearch, model_search
 from hyperlens.cash.results.one_model import within
-from hyperlens.cash.results.words import sentences
 from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.optimizers import METHODS, first_vectors, method
 from hyperlens.cash.search.search import Search, best_trial
@@ -222,7 +221,7 @@ def test_a_failure_has_its_reason_and_the_search_goes_on() -> None:
     assert np.isnan(record.best[bad])
     assert all("ZeroDivisionError: no such thing" in reason for reason in record.reasons)
     assert sum(record.reasons.values()) == record.failed.sum()
-    assert "failed and count as worst" in " ".join(sentences(record))
+    assert "failed and count as worst" in " ".join(record.story)
 
 
 def test_what_hangs_is_ended() -> None:
@@ -364,7 +363,7 @@ def test_the_story_adds_up(story: tuple[History, ModelSearch]) -> None:
 
 def test_the_story_is_told_drawn_and_written(story: tuple[History, ModelSearch]) -> None:
     _, record = story
-    told = " ".join(sentences(record))
+    told = " ".join(record.story)
     assert f"{record.models[0]} came first" in told
     assert "twice as often with each of its" in told
     assert "were measured on all rows" in told

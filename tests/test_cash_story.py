@@ -9,7 +9,6 @@ import pytest
 from hyperlens import History, Objective, Parameter, Space, State, Trial
 from hyperlens.cash.results.model_search import furthest, model_search
 from hyperlens.cash.results.one_model import within
-from hyperlens.cash.results.words import sentences
 
 THIRD = 1 / 3
 OWN = ("a:x", "a:y", "b:x", "c:x")
@@ -66,7 +65,8 @@ RUN = (
 
 
 def told(*trials: dict[str, Any], budget: float | None = None, sampling: Any = "weighted") -> str:
-    return " ".join(sentences(model_search(history(*trials), sampling, budget)))
+    record = model_search(history(*trials), sampling, budget)
+    return " ".join((*record.story, *record.notes))
 
 
 def test_why_the_budget_went_where_it_went() -> None:
@@ -143,7 +143,7 @@ def test_one_model_has_a_story_too() -> None:
     record = model_search(run)
     assert (record.models, record.weights.tolist()) == (("a",), [1.0])
     assert furthest(run)[0].values == {"model": "a", "a:x": 0.0}
-    assert sentences(record) == (
+    assert (*record.story, *record.notes) == (
         "The best configuration of a has a loss of 0.",
         "All 3 full evaluations went to a, the only model.",
     )

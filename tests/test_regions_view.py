@@ -258,7 +258,7 @@ def test_a_summary_says_where_it_is_sure_and_where_it_looked(
     made = json.loads(file.read_text())
     one_line = " ".join(out.split())
     assert f"the effect of {made['regions'][0]['parameter']} is known" in one_line
-    assert made["bias"]["notes"][-1] in one_line
+    assert made["bias"]["sentence"] in one_line
     assert math.isfinite(made["regions"][0]["tree"][0]["confidence"])
 
 

@@ -13,7 +13,7 @@ from analyses import HIGH, LOW, Page, analysis, effect, runs, spending, timeline
 from views import region, searched, together, tree
 
 import hyperlens as hl
-from hyperlens.reports import run_sentences, sentences
+from hyperlens import words
 from hyperlens.reports.advice import what_next
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import Card
@@ -22,7 +22,7 @@ from hyperlens.reports.comparison_page import comparison_cards
 from hyperlens.reports.html import render
 from hyperlens.reports.proposal_cards import path_cards, why_card
 
-FIXED = sentences.FIXED
+FIXED = words.FIXED
 
 
 def card(found: tuple[Card, ...], id: str) -> Card:
@@ -118,14 +118,14 @@ def test_curve_says_where_the_best_values_lie() -> None:
 
 def test_curve_without_support_or_at_the_edge_says_so() -> None:
     record = effect("lr")
-    nobody = sentences.how_it_acts(replace(record, observed=((1.5, 1.6, 1.7),)))
+    nobody = replace(record, observed=((1.5, 1.6, 1.7),)).sentence
     assert "None of 3 trials lies there" in nobody
-    rising = sentences.how_it_acts(replace(record, maximize=True))
+    rising = replace(record, maximize=True).sentence
     assert "near 4 " in rising
     assert "upper end of its range" in rising
-    wide = sentences.how_it_acts(replace(record, low=record.mean - 5))
+    wide = replace(record, low=record.mean - 5).sentence
     assert "the band is wider than the effect" in wide
-    flat = sentences.how_it_acts(replace(record, mean=np.ones(4)))
+    flat = replace(record, mean=np.ones(4)).sentence
     assert "expects the same loss for every lr" in flat
 
 
@@ -147,7 +147,7 @@ def test_categories_say_the_best_and_the_worst() -> None:
 )
 def test_what_no_trial_supports_is_said(support: Any, seen: tuple[Any, ...], text: str) -> None:
     record = replace(effect("lr"), observed=(seen,), support=np.array(support, float))
-    said = sentences.what_may_be_read(record)
+    said = record.reading
     assert text in said
     assert ("guess" in said) is bool(text)
 
@@ -158,22 +158,22 @@ def test_many_gaps_are_counted() -> None:
     support = np.array([v % 2 for v in grid])
     flat = np.zeros((0, 11))
     record = replace(effect("lr"), values=(grid,), observed=(odd,), support=support, ice_mean=flat)
-    said = sentences.what_may_be_read(replace(record, mean=np.arange(11.0)))
+    said = replace(record, mean=np.arange(11.0)).reading
     assert "between 5 and 7 or in 2 narrower stretches; the curve there is" in said
 
 
 def test_categories_that_nobody_tried_are_named() -> None:
     record = replace(effect("opt", "adam"), support=np.array([1.0, 2.0, 0.0, 0.0]))
-    assert "No trial used b or c; what is shown there" in sentences.what_may_be_read(record)
-    assert "No trial" not in sentences.what_may_be_read(effect("opt", "adam"))
+    assert "No trial used b or c; what is shown there" in record.reading
+    assert "No trial" not in effect("opt", "adam").reading
 
 
 def test_single_configurations_that_differ_are_counted() -> None:
     curves = np.array([[0, 1, 2, 3], [1, 0, 2, 3], [2, 1, 0, 3], [3, 2, 1, np.nan]], dtype=float)
     record = replace(effect("lr"), ice_mean=curves)  # mean nearly best at its second and third
-    assert "in 2 of 3 single configurations the best lr" in sentences.what_may_be_read(record)
+    assert "in 2 of 3 single configurations the best lr" in record.reading
     upside_down = replace(record, maximize=True)  # all are largest at 4, where the mean is
-    assert "in 3 of 3 single" in sentences.what_may_be_read(upside_down)
+    assert "in 3 of 3 single" in upside_down.reading
 
 
 def test_regions_say_where_the_effect_is_sure() -> None:
@@ -198,13 +198,12 @@ def test_regions_that_bring_nothing_say_so() -> None:
     worse = replace(best, confidence=0.6)
     same = replace(best, confidence=0.4001)
     nobody = replace(best, holds_best=False)
-    say = sentences.where_it_is_sure
-    assert "less surely than" in say(tree(tree=(root, first, worse)))
-    assert "to ±0.6 against ±0.4" in say(tree(tree=(root, first, worse)))
-    assert "as well as over the whole space, to ±0.4." in say(tree(tree=(root, first, same)))
-    assert "leaves lr inactive" in say(tree(tree=(root, first, nobody), best_value=None))
-    assert "surest where opt is adam" in say(tree(tree=(root, first, nobody), best_value=None))
-    assert "No split of the space was found" in say(tree(tree=(region(0, None, "all", 0.4),)))
+    assert "less surely than" in tree(tree=(root, first, worse)).sentence
+    assert "to ±0.6 against ±0.4" in tree(tree=(root, first, worse)).sentence
+    assert "as well as over the whole space, to ±0.4." in tree(tree=(root, first, same)).sentence
+    assert "leaves lr inactive" in tree(tree=(root, first, nobody), best_value=None).sentence
+    assert "surest where opt is adam" in tree(tree=(root, first, nobody), best_value=None).sentence
+    assert "No split of the space was found" in tree(tree=(region(0, None, "all", 0.4),)).sentence
 
 
 def test_regions_have_a_slider_and_a_tree() -> None:
@@ -251,9 +250,7 @@ def test_the_timeline_says_how_long_and_how_many() -> None:
     assert "A trial took 4 seconds in the middle, the longest, trial 0, 4 seconds." in found.lead[0]
     assert [f.value for f in found.facts] == ["8 seconds", "2", f"62{FIXED}%"]
     assert all(f.meaning for f in found.facts)
-    assert "one at a time" in run_sentences.when_it_ran(
-        replace(timeline(), lane=np.zeros(3, dtype=np.int64))
-    )
+    assert "one at a time" in (replace(timeline(), lane=np.zeros(3, dtype=np.int64))).sentence
 
 
 def test_how_trials_ended_is_said_with_the_reason() -> None:
@@ -295,8 +292,8 @@ def test_runs_beside_each_other_are_compared_after_as_many_trials() -> None:
     )
     assert found.table is not None
     assert found.table.rows == (("first", "2", "0.3", "0.3"), ("second", "3", "0.2", "0.8"))
-    assert "shares the lowest loss, 0.3." in run_sentences.which_run_led(
-        replace(runs(), at_common=np.array([0.3, 0.3]))
+    assert (
+        "shares the lowest loss, 0.3." in (replace(runs(), at_common=np.array([0.3, 0.3]))).sentence
     )
 
 
@@ -385,9 +382,9 @@ def test_interactions_and_bias_have_their_numbers() -> None:
 
 def test_an_even_search_and_no_interaction_are_said() -> None:
     even = replace(searched(), parameter_p=np.array([0.5, 0.6]))
-    assert "as evenly as chance allows" in sentences.where_it_looked(even)
+    assert "as evenly as chance allows" in even.reading
     alone = replace(together(), share=np.zeros(4), h=np.zeros(4))
-    assert sentences.what_acts_together(alone).startswith("No two parameters act together")
+    assert alone.sentence.startswith("No two parameters act together")
 
 
 def test_new_cards_say_why_they_are_missing() -> None:
@@ -413,7 +410,7 @@ def test_pair_reads_the_cell_of_the_best() -> None:
     grid = {"parameters": ("lr", "opt"), "values": ((1.0, 2.0), ("a", "b"))}
     flags = {"log": (False, False), "numeric": (True, False), "best_values": None}
     record = replace(effect("lr"), **grid, **flags, observed=((1.0,), ("a",)))  # type: ignore[arg-type]
-    assert "best with lr near 1 and opt = b (mean 0.5)" in sentences.how_it_acts(record)
+    assert "best with lr near 1 and opt = b (mean 0.5)" in record.sentence
 
 
 def test_method_names_version_seed_and_quality() -> None:
@@ -439,11 +436,11 @@ def test_what_is_unavailable_says_why_and_the_rest_comes() -> None:
     [(0.123456, "0.1235"), (123456.7, "123457"), (3, "3"), (float("nan"), "–"), (True, "True")],
 )
 def test_numbers_for_people(value: Any, text: str) -> None:
-    assert sentences.number(value) == text
+    assert words.number(value) == text
 
 
 @pytest.mark.parametrize(
     ("share", "text"), [(0.0, "0 %"), (1e-6, "under 0.1 %"), (0.0312, "3.1 %"), (0.456, "46 %")]
 )
 def test_shares_for_people(share: float, text: str) -> None:
-    assert sentences.percent(share) == text.replace(" %", f"{FIXED}%")
+    assert words.percent(share) == text.replace(" %", f"{FIXED}%")

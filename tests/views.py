@@ -85,7 +85,8 @@ def searched(name: str = "lr") -> Bias:
         path=np.array([0.9, 0.5, 0.3]),
         expected_path=np.array([0.5, 0.25, 0.1]),
         seed=0,
-        notes=("From a part.", "The search favoured some parts."),
+        sentence="The search favoured some parts.",
+        notes=("From a part.",),
     )
 
 

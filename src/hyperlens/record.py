@@ -32,6 +32,16 @@ class Record:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
+    if TYPE_CHECKING:  # each record has both, as a field or as a property
+
+        @property
+        def sentence(self) -> str:
+            """What the record says, in words."""
+
+        @property
+        def notes(self) -> tuple[str, ...]:
+            """What is to be known of it."""
+
     @property
     def frame(self) -> pd.DataFrame:
         raise NotImplementedError

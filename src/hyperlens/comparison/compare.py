@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperlens.comparison import words as say
+from hyperlens.comparison import compare_words as words
 from hyperlens.comparison.corrections import Correction, adjusted
 from hyperlens.comparison.friedman import Friedman, friedman, rank_rows
 from hyperlens.comparison.groups import groups
@@ -73,6 +73,11 @@ class Comparison(Record):
     groups: tuple[tuple[str, ...], ...]
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The average ranks."""
+        return self.sentences[0]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -145,7 +150,7 @@ def compare(
         sentences=(),
         notes=table.notes,
     )
-    return say.told(record)
+    return words.told(record)
 
 
 def _check(table: Results, cost: FloatArray, complete: BoolArray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hyperlens.comparison.words import over_both
+from hyperlens.comparison.compare_words import over_both
 
 if TYPE_CHECKING:
     from hyperlens.comparison.compare import Comparison

@@ -7,13 +7,13 @@ from collections import Counter
 
 import numpy as np
 
-from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.effect import NEARLY, Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
 from hyperlens.reports.analysis import Analysis, totals
-from hyperlens.reports.sentences import NEARLY, counted, number, percent
+from hyperlens.words import counted, number, percent
 
 MOST = 4  # pieces of advice
 WORTH = 0.05  # a share of the variance from which on a parameter is worth widening or trying

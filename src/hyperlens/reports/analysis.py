@@ -54,6 +54,11 @@ class Unavailable(Record):
 
     what: str
     why: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return self.why
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from hyperlens import words as say
 from hyperlens.explain.importance.ablation import Ablation
 from hyperlens.explain.importance.local_importance import LocalImportance
-from hyperlens.explain.proposals.reasons import shown
 from hyperlens.reports import meanings
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import IMPORTANCE, MOST_ROWS, Card, Table
 from hyperlens.reports.figures import figure_of, share, unavailable
@@ -111,4 +110,4 @@ def local_card(record: LocalImportance | Unavailable) -> Card:
 
 
 def _value(value: object) -> str:
-    return "inactive" if value is None else shown(value)
+    return "inactive" if value is None else say.number(value)

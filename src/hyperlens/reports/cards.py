@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from hyperlens import words as say
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots.parts.style import short
 from hyperlens.reports import meanings
-from hyperlens.reports import sentences as say
 from hyperlens.reports.advice import what_next
 from hyperlens.reports.analysis import Analysis, Unavailable
 from hyperlens.reports.best_cards import ablation_card, local_card
@@ -75,7 +75,7 @@ def summary_card(analysis: Analysis) -> Card:
     mattered = (
         f"What mattered most is not known: {importance.why}"
         if isinstance(importance, Unavailable)
-        else say.what_mattered(importance)
+        else importance.sentence
     )
     remarks = () if isinstance(importance, Unavailable) else importance.notes
     return Card(
@@ -83,8 +83,8 @@ def summary_card(analysis: Analysis) -> Card:
         section=SUMMARY,
         title=SUMMARY,
         lead=(
-            say.how_it_ran(overview),
-            f"{say.how_good(overview)} Its configuration is below.",
+            overview.counts,
+            f"{overview.sentence} Its configuration is below.",
             mattered,
             f"What to do next: {' '.join(what_next(analysis))}",
         ),

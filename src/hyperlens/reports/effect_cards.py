@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hyperlens import words as say
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.regions import Region, Regions
 from hyperlens.plots.effects.region_growth import (
@@ -15,7 +16,6 @@ from hyperlens.plots.effects.region_growth import (
 )
 from hyperlens.record import as_csv
 from hyperlens.reports import meanings
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import EFFECTS, MOST_ROWS, Card, Control, Node, Table, Tree
 from hyperlens.reports.figures import as_plain, figure_of, share, unavailable
@@ -54,7 +54,7 @@ def effect_card(record: Effect | Unavailable, id: str) -> Card:
         id=id,
         section=EFFECTS,
         title=say.effect_name(record.parameters),
-        lead=(say.how_it_acts(record), *((say.what_may_be_read(record),) if single else ())),
+        lead=(record.sentence, *((record.reading,) if single else ())),
         figure=figure_of(record),
         csv=record.to_csv(),
         controls=(switch,) if single and record.numeric[0] and len(record.ice_mean) else (),
@@ -99,7 +99,7 @@ def regions_card(record: Regions | Unavailable, id: str) -> Card:
         id=id,
         section=EFFECTS,
         title=f"Regions of {record.parameter}",
-        lead=(say.where_it_is_sure(record), say.what_a_region_is(record)),
+        lead=(record.sentence, record.caveat),
         figure=as_plain(draw_growth(record)),
         csv=as_csv(record.curves),
         controls=(slider,) if count else (),

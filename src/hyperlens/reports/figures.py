@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from plotly.graph_objects import Figure
 
+from hyperlens import words as say
 from hyperlens.plots import draw
 from hyperlens.record import Record
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import Card
 
@@ -33,8 +32,8 @@ def unavailable(record: Unavailable, id: str, section: str, title: str | None = 
 
 def share(part: float) -> str:
     """A share in a table, always to a tenth of a percent."""
-    return f"{100 * part:.1f}{say.FIXED}%" if math.isfinite(part) else "–"
+    return say.tenths(part)
 
 
 def two(x: float) -> str:
-    return f"{x:.2f}" if math.isfinite(x) else "–"
+    return say.decimals(x)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hyperlens import words as say
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.interactions import Interactions
 from hyperlens.plots.importance.marginals import MOST, draw_marginals
 from hyperlens.plots.importance.share_map import draw_heatmap
 from hyperlens.reports import meanings
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import IMPORTANCE, MOST_ROWS, Card, Table
 from hyperlens.reports.figures import as_plain, figure_of, share, two, unavailable
@@ -41,7 +41,7 @@ def importance_card(record: Importance | Unavailable) -> Card:
         id="importance",
         section=IMPORTANCE,
         title=IMPORTANCE,
-        lead=(say.what_mattered(record), say.what_a_share_is(record)),
+        lead=(record.sentence, record.meaning),
         figure=figure_of(record),
         csv=record.to_csv(),
         table=Table(tuple(columns), tuple(rows), tuple(numeric), tuple(said)),
@@ -135,7 +135,7 @@ def interactions_card(record: Interactions | Unavailable) -> Card:
         id="interactions",
         section=IMPORTANCE,
         title=title,
-        lead=(say.what_acts_together(record),),
+        lead=(record.sentence,),
         figure=figure_of(record),
         csv=record.to_csv(),
         table=Table(tuple(columns), tuple(rows), numeric, tuple(said)),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.effect import NEARLY, Effect
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.interactions import Interactions
-from hyperlens.explain.models.fitting import NAMES
 from hyperlens.explain.run.bias import Bias
 from hyperlens.reports.analysis import Analysis
-from hyperlens.reports.sentences import NEARLY, counted, percent
+from hyperlens.words import SURROGATES, counted, percent
 
 
 def how_it_was_done(analysis: Analysis) -> tuple[str, ...]:
@@ -23,7 +22,7 @@ def how_it_was_done(analysis: Analysis) -> tuple[str, ...]:
         text.append(
             f"Importance is functional ANOVA (Hutter et al. 2014), exact, up to interactions of "
             f"{counted(made.order, 'parameter')}, on {counted(made.trials, 'trial')}. The shares are "
-            f"those of the {NAMES[made.surrogate]}"
+            f"those of the {SURROGATES[made.surrogate]}"
             + (f" of {made.trees} trees" if made.surrogate == "forest" else "")
             + (
                 ", which cross-validates better than the other surrogate."
@@ -37,7 +36,7 @@ def how_it_was_done(analysis: Analysis) -> tuple[str, ...]:
             "pointwise": "how unsure a single prediction is, on average",
             "joint": "how unsure the average itself is",
         }[shown[0].band]
-        surrogate = NAMES.get(shown[0].surrogate, shown[0].surrogate)
+        surrogate = SURROGATES.get(shown[0].surrogate, shown[0].surrogate)
         text.append(
             f"Effects are partial dependence of a {surrogate} with confidence bands "
             f"(Moosbauer et al. 2021); the {shown[0].band} band shows {how}. A value is nearly as "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hyperlens import words as say
 from hyperlens.cash.results.model_search import ModelSearch, so_far
 from hyperlens.cash.results.one_model import within
-from hyperlens.cash.results.words import sentences
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.importance.importance import Importance, importance
 from hyperlens.explain.models.fidelity import all_budgets
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import analyse, attempt
 from hyperlens.reports.card import Card, Table
 from hyperlens.reports.cards import cards
@@ -76,7 +75,7 @@ def models_card(record: ModelSearch) -> Card:
         id="models",
         section=MODELS,
         title="Which model, and why",
-        lead=sentences(record),
+        lead=(*record.story, *record.notes),
         figure=figure_of(record),
         csv=record.to_csv(),
         table=Table(

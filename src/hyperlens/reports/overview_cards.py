@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperlens import words as say
 from hyperlens.explain.run.footprint import Footprint
 from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
@@ -11,8 +12,6 @@ from hyperlens.plots.parts.lines import MOST_ROWS as MOST_LINES_ROWS
 from hyperlens.plots.parts.style import labels
 from hyperlens.plots.run.trials import SHOWN
 from hyperlens.reports import meanings
-from hyperlens.reports import run_sentences as run
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import MOST_ROWS, OVERVIEW, SEARCH, Card, Control, Fact, Table
 from hyperlens.reports.figures import figure_of, unavailable
@@ -25,7 +24,7 @@ def trace_card(record: Overview) -> Card:
         id="trace",
         section=OVERVIEW,
         title="Optimisation trace",
-        lead=(say.how_it_improved(record),),
+        lead=(record.progress,),
         figure=figure_of(record),
         csv=record.to_csv(),
         how=(
@@ -43,9 +42,9 @@ def timeline_card(record: Timeline | Unavailable) -> Card:
         id="timeline",
         section=OVERVIEW,
         title=title,
-        lead=(run.when_it_ran(record),),
+        lead=(record.sentence,),
         facts=(
-            Fact("lasted", run.lasted(record.span), "first start to last end", meanings.LASTED),
+            Fact("lasted", say.duration(record.span), "first start to last end", meanings.LASTED),
             Fact("at once", str(record.lanes), "trials, at the most", meanings.LANES),
             Fact("in use", say.percent(record.used), "of the time", meanings.USED),
         ),
@@ -72,7 +71,7 @@ def endings_card(record: Trials) -> Card | None:
         id="endings",
         section=OVERVIEW,
         title="How the trials ended",
-        lead=(run.how_trials_ended(record),),
+        lead=(record.sentence,),
         table=Table(
             ("state", "trials", "part"),
             tuple(rows),
@@ -92,7 +91,7 @@ def parallel_card(record: Trials) -> Card:
         id="parallel",
         section=OVERVIEW,
         title="Configurations as lines",
-        lead=(run.where_lines_go(record),),
+        lead=(record.reading,),
         figure=figure_of(record),
         csv_of="data",
         controls=(Control("best", "list", "Show", tuple(enumerate(SHOWN)), 0),),
@@ -114,7 +113,7 @@ def footprint_card(record: Footprint | Unavailable) -> Card:
         id="footprint",
         section=OVERVIEW,
         title=title,
-        lead=run.what_the_map_shows(record),
+        lead=(record.reading, record.sentence),
         figure=figure_of(record),
         csv=record.to_csv(),
         notes=record.notes,
@@ -150,7 +149,7 @@ def spending_card(record: Spending | Unavailable) -> Card | None:
         id="spending",
         section=SEARCH if record.choice else OVERVIEW,
         title="Models and budgets" if record.choice else "Budgets",
-        lead=(run.who_got_what(record),),
+        lead=(record.sentence,),
         figure=figure_of(record),
         csv=record.to_csv(),
         table=Table(

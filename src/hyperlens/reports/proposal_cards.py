@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from hyperlens import words as say
 from hyperlens.explain.proposals.path import ProposalPath
-from hyperlens.explain.proposals.reasons import motive, shown
+from hyperlens.explain.proposals.reasons import motive
 from hyperlens.explain.proposals.why import Why
 from hyperlens.explain.run.trials import Trials
 from hyperlens.plots.proposals.path import (
@@ -16,7 +17,6 @@ from hyperlens.plots.proposals.path import (
 )
 from hyperlens.plots.proposals.reasons import draw_reasons
 from hyperlens.reports import meanings
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import PROPOSALS, Card, Control, Fact, Table
 from hyperlens.reports.figures import as_plain, figure_of, unavailable
@@ -144,7 +144,7 @@ def why_card(record: Why | Unavailable) -> Card:
     rows = tuple(
         (
             name,
-            "inactive" if value is None else shown(value),
+            "inactive" if value is None else say.number(value),
             *(f"{part[j]:+.4g}" if part[j] else "0" for part in parts.values()),
         )
         for j, (name, value) in enumerate(zip(record.parameters, record.values, strict=True))

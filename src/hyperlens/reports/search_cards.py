@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens import words as say
 from hyperlens.explain.run.bias import Bias
 from hyperlens.explain.run.compare_runs import RunComparison
 from hyperlens.explain.run.trials import Trials
 from hyperlens.plots.run.compare_runs import ALONG
 from hyperlens.reports import meanings
-from hyperlens.reports import run_sentences as run
-from hyperlens.reports import sentences as say
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import COMPARISON, DATA, MOST_ROWS, SEARCH, Card, Control, Grid, Table
 from hyperlens.reports.figures import figure_of, two, unavailable
@@ -31,12 +30,11 @@ def bias_card(record: Bias | Unavailable) -> Card:
             record.parameters, record.parameter_mmd, record.parameter_p, strict=True
         )
     )
-    *notes, sentence = record.notes
     return Card(
         id="bias",
         section=SEARCH,
         title=title,
-        lead=(sentence, say.where_it_looked(record)),
+        lead=(record.sentence, record.reading),
         figure=figure_of(record),
         csv=record.to_csv(),
         table=Table(
@@ -45,7 +43,7 @@ def bias_card(record: Bias | Unavailable) -> Card:
             (False, True, True),
             ("", meanings.MMD, meanings.P),
         ),
-        notes=tuple(notes),
+        notes=record.notes,
         how=(meanings.MMD, meanings.P),
     )
 
@@ -69,7 +67,7 @@ def beside_card(record: RunComparison | Unavailable) -> Card:
         id="beside",
         section=COMPARISON,
         title=title,
-        lead=(run.which_run_led(record),),
+        lead=(record.sentence,),
         figure=figure_of(record),
         csv=record.to_csv(),
         controls=(along,) if timed else (),

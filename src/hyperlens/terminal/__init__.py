@@ -9,10 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperlens.explain.effects.regions import Regions
-from hyperlens.explain.run.bias import Bias
+from hyperlens.explain.run.validation import Validation
 from hyperlens.record import Record
 from hyperlens.reports.analysis import Analysis, Unavailable
-from hyperlens.reports.sentences import where_it_is_sure
 from hyperlens.surrogates.quality import Quality
 from hyperlens.terminal import (  # noqa: F401 - their layouts are registered
     cash,
@@ -29,7 +28,6 @@ from hyperlens.terminal.text import (
     percent,
     printable,
     progress,
-    value,
 )
 
 __all__ = ["announced_compilation", "printable", "progress", "show", "show_analysis"]
@@ -45,7 +43,8 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     for part in layout(record):
         console.print(part)
     quality: Quality | None = getattr(record, "quality", None)
-    _sentences(console, quality, (*warnings, *getattr(record, "notes", ())))
+    notes = () if isinstance(record, Validation) else getattr(record, "notes", ())  # under headings
+    _sentences(console, quality, (*warnings, *notes))
 
 
 def show_analysis(analysis: Analysis) -> None:
@@ -61,7 +60,7 @@ def show_analysis(analysis: Analysis) -> None:
     direction = "maximised" if seen.maximize else "minimised"
     facts.add_row("objective", Text(f"{printable(seen.objective)} ({direction})"))
     facts.add_row("best", f"{number(seen.best)} in trial {seen.best_trial}")
-    values = [f"{k} = {value(v)}" for k, v in seen.best_values.items()]
+    values = [f"{k} = {number(v)}" for k, v in seen.best_values.items()]
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
     facts.add_row("", Text(printable(", ".join(values))))
@@ -82,8 +81,8 @@ def show_analysis(analysis: Analysis) -> None:
         for line in rest(analysis.importance):
             console.print(line)
         notes = analysis.importance.notes
-    parts = [where_it_is_sure(r) for r in analysis.regions[:1] if isinstance(r, Regions)]
-    looked = analysis.bias.notes[-1:] if isinstance(analysis.bias, Bias) else (analysis.bias.why,)
+    parts = [r.sentence for r in analysis.regions[:1] if isinstance(r, Regions)]
+    looked = [analysis.bias.sentence]
     said = getattr(analysis.importance, "why", None)
     warnings = [warning for warning in analysis.warnings if warning != said]
     doubts = [q.sentence for q in analysis.qualities if q.verdict != "trust"]

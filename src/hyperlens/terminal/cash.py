@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperlens.cash.results.model_search import ModelSearch
-from hyperlens.cash.results.words import sentences
 from hyperlens.terminal.tables import MOST_LISTED, layout
-from hyperlens.terminal.text import number, percent, printable, value
+from hyperlens.terminal.text import number, percent, printable
 
 MOST_LEADERS = 10
 MOST_VALUES = 4  # of a configuration in the leaderboard
@@ -30,7 +29,7 @@ def _(record: ModelSearch) -> Iterator[RenderableType]:
     yield Text()
     yield _leaders(record)
     yield Text()
-    for sentence in sentences(record)[: -len(record.notes) or None]:  # notes are shown after all
+    for sentence in record.story:
         yield Text(printable(sentence))
 
 
@@ -60,7 +59,7 @@ def _leaders(record: ModelSearch) -> Table:
     table.add_column("configuration", overflow="fold")
     for place, leader in enumerate(record.leaders[:MOST_LEADERS], 1):
         own = {k: v for k, v in leader.values.items() if k.startswith(f"{leader.model}:")}
-        told = [f"{k.split(':', 1)[1]} = {value(v)}" for k, v in own.items()]
+        told = [f"{k.split(':', 1)[1]} = {number(v)}" for k, v in own.items()]
         shown = ", ".join(told[:MOST_VALUES]) + (", ..." if len(told) > MOST_VALUES else "")
         table.add_row(
             str(place), number(leader.cost), Text(printable(leader.model)), Text(printable(shown))

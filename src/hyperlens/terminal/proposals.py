@@ -17,7 +17,7 @@ from hyperlens.explain.proposals.reasons import tidy
 from hyperlens.explain.proposals.sample_size import CHECKED, SampleSize
 from hyperlens.explain.proposals.why import Why
 from hyperlens.terminal.tables import MOST_LISTED, layout
-from hyperlens.terminal.text import number, percent, printable, value
+from hyperlens.terminal.text import number, percent, printable
 
 
 def _table(first: str, *others: str) -> Table:
@@ -29,7 +29,7 @@ def _table(first: str, *others: str) -> Table:
 
 
 def _value(x: Any) -> Text:
-    return Text("inactive" if x is None else printable(value(x)))
+    return Text("inactive" if x is None else printable(number(x)))
 
 
 @layout.register

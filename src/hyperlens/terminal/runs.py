@@ -12,7 +12,7 @@ from rich.text import Text
 
 from hyperlens.optimize.running.loop import Status
 from hyperlens.runs.history import History, State
-from hyperlens.terminal.text import number, printable, value
+from hyperlens.terminal.text import number, printable
 
 MOST_REASONS = 3
 
@@ -64,7 +64,7 @@ def show_run(history: History) -> None:
     console.print(
         Text(
             f"Best {printable(objective.name)} {number(best.costs[0])} in trial {best.number}: "
-            + printable(", ".join(f"{k} = {value(v)}" for k, v in best.values.items()))
+            + printable(", ".join(f"{k} = {number(v)}" for k, v in best.values.items()))
         ),
         soft_wrap=True,
     )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hyperlens.explain.run.validation import Described, Validation
 from hyperlens.terminal.tables import MOST_LISTED, layout
-from hyperlens.terminal.text import number, printable, value
+from hyperlens.terminal.text import number, printable
 
 MOST_CHOICES = 6
 
@@ -96,6 +96,6 @@ def _values(p: Described) -> str:
 
 
 def _listed(choices: Sequence[object]) -> str:
-    shown = ", ".join(value(choice) for choice in choices[:MOST_CHOICES])
+    shown = ", ".join(number(choice) for choice in choices[:MOST_CHOICES])
     more = len(choices) - MOST_CHOICES
     return f"{shown} and {more} more" if more > 0 else shown

@@ -19,8 +19,8 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.interactions import Interactions
 from hyperlens.explain.run.bias import Bias
 from hyperlens.record import Record
-from hyperlens.reports.sentences import rank, where_it_is_sure, where_it_looked
-from hyperlens.terminal.text import digits, number, percent, printable, value
+from hyperlens.terminal.text import digits, number, percent, printable
+from hyperlens.words import rank
 
 MOST_LISTED = 100  # rows of a record on its own
 BANDS = {
@@ -51,7 +51,7 @@ def _(record: Effect) -> Iterator[RenderableType]:
 
 @layout.register
 def _(record: Regions) -> Iterator[RenderableType]:
-    yield Text(printable(where_it_is_sure(record)))
+    yield Text(printable(record.sentence))
     yield _regions(record)
 
 
@@ -63,7 +63,8 @@ def _(record: Interactions) -> Iterator[RenderableType]:
 @layout.register
 def _(record: Bias) -> Iterator[RenderableType]:
     yield _bias(record)
-    yield Text(printable(where_it_looked(record)))
+    yield Text(printable(record.reading))
+    yield Text(printable(record.sentence))
 
 
 @layout.register
@@ -118,7 +119,7 @@ def _effect(record: Effect) -> Table:
     for name in (record.objective, "std", band, "trials nearest"):
         table.add_column(Text(printable(name)), justify="right")
     for k, values in enumerate(product(*record.values)):
-        at = [Text(printable(value(v))) for v in values]
+        at = [Text(printable(number(v))) for v in values]
         band = f"{number(record.low[k])} to {number(record.high[k])}"
         mean, std = number(record.mean[k]), number(record.std[k])
         table.add_row(*at, mean, std, band, f"{record.support[k]:.0f}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from hyperlens import words
 from hyperlens.record import CONTROL
 
 
@@ -58,17 +58,13 @@ def announced_compilation() -> Iterator[None]:
         yield
 
 
-def number(x: float) -> str:
-    return "unknown" if math.isnan(x) else f"{x:.4g}"
+def number(x: Any) -> str:
+    return words.number(x, unknown="unknown")
 
 
 def digits(x: float) -> str:
-    return "unknown" if math.isnan(x) else f"{round(x, 2) + 0.0:.2f}"  # never -0.00
+    return words.decimals(x, unknown="unknown")
 
 
 def percent(x: float) -> str:
-    return "unknown" if math.isnan(x) else f"{100 * x:.1f} %"
-
-
-def value(x: Any) -> str:
-    return f"{x:.4g}" if isinstance(x, float) else str(x)
+    return words.tenths(x, unknown="unknown").replace(words.FIXED, " ")

@@ -15,7 +15,6 @@ import numpy as np
 from hyperlens import __version__
 from hyperlens.cash.data.dataset import Table
 from hyperlens.cash.results.model_search import ModelSearch
-from hyperlens.cash.results.words import sentences
 from hyperlens.cash.search.search import Search
 from hyperlens.record import Record
 from hyperlens.runs.history import Trial
@@ -59,6 +58,18 @@ class ModelCard(Record):
     leaders: tuple[Mapping[str, Any], ...]
     limits: tuple[str, ...]
     versions: Mapping[str, str]
+
+    @property
+    def sentence(self) -> str:
+        """Which model it is and how well it does."""
+        return (
+            f"{self.model} predicts '{self.target}' with a validation {self.metric} of {self.mean:.4g}; "
+            f"a guess without looking at the columns has {self.guess:.4g}."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.limits
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -113,7 +124,7 @@ def model_card(
             "failed": int(record.failed.sum()),
             "study": search.name,
         },
-        story=sentences(record),
+        story=(*record.story, *record.notes),
         leaders=tuple(
             {"model": x.model, target.__name__: x.cost, "configuration": dict(x.values)}
             for x in record.leaders[:MOST_LEADERS]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperlens.cash.results import model_search_words as words
 from hyperlens.errors import AnalysisError
 from hyperlens.optimize.models.model_sampling import (
     ROOT,
@@ -78,6 +79,16 @@ class ModelSearch(Record):
     leaders: tuple[Leader, ...]
     reasons: Mapping[str, int]
     notes: tuple[str, ...]
+
+    @property
+    def story(self) -> tuple[str, ...]:
+        """Who won, where the budget went and why, and what failed."""
+        return words.story(self)
+
+    @property
+    def sentence(self) -> str:
+        """Who won."""
+        return " ".join(words.winner(self) or self.notes)
 
     @property
     def frame(self) -> pd.DataFrame:

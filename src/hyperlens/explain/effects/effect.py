@@ -12,6 +12,8 @@ from scipy.spatial import cKDTree
 from scipy.stats import norm as normal
 
 from hyperlens.errors import AnalysisError, listed
+from hyperlens.explain.effects import effect_words as words
+from hyperlens.explain.effects.gaps import Gap, gaps
 from hyperlens.explain.models.curves import Curves, Predictor, curves
 from hyperlens.explain.models.fitting import SAMPLE, Fitted, fit_or_take
 from hyperlens.explain.models.training import Cap, Training
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 Band = Literal["pointwise", "joint"]
 
 NUMBERS = ("mean", "std", "low", "high")
+NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
 NARROW = (
     "The joint band takes the estimated parameters of the Gaussian process as known, so it is too "
     "narrow: where it said 95 %, it held the truth in 81 to 91 % of functions whose answer is known "
@@ -69,6 +72,51 @@ class Effect(Record):
     ice_std: FloatArray
     quality: Quality
     notes: tuple[str, ...]
+
+    @property
+    def change(self) -> float:
+        """How far the mean reaches over the whole grid."""
+        return float(np.nanmax(self.mean) - np.nanmin(self.mean))
+
+    @property
+    def best_at(self) -> int:
+        """Where on the grid the mean is best."""
+        return int(np.nanargmax(self.mean) if self.maximize else np.nanargmin(self.mean))
+
+    @property
+    def nearly_best(self) -> BoolArray:
+        """Where on the grid the mean is nearly as good as at its best."""
+        return np.asarray(np.abs(self.mean - self.mean[self.best_at]) <= NEARLY * self.change)
+
+    @property
+    def agreement(self) -> tuple[int, int] | None:
+        """How many single configurations are best where the mean is nearly at its best, of how many."""
+        curves = self.ice_mean[~np.isnan(self.ice_mean).any(axis=1)]
+        if len(self.parameters) > 1 or not len(curves) or not self.change > 0:
+            return None
+        best = curves.argmax(axis=1) if self.maximize else curves.argmin(axis=1)
+        return int(self.nearly_best[best].sum()), len(curves)
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """Stretches of a numeric parameter without a trial, widest first; one parameter only."""
+        return gaps(self)
+
+    @property
+    def untried(self) -> list[Any]:
+        """Categories that no trial used."""
+        tried = zip(self.values[0], self.support.tolist(), strict=True)
+        return [value for value, trials in tried if trials == 0]
+
+    @property
+    def sentence(self) -> str:
+        """Where the best values lie, how sure that is, and on what it rests."""
+        return words.sentence(self)
+
+    @property
+    def reading(self) -> str:
+        """How far a curve may be trusted: where nothing was tried, and whether all move as the mean does."""
+        return words.reading(self)
 
     @property
     def frame(self) -> pd.DataFrame:

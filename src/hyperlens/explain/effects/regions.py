@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import norm as normal
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.effects import region_words as words
 from hyperlens.explain.effects.effect import averaged
 from hyperlens.explain.effects.rules import rule_in_words, sides
 from hyperlens.explain.effects.splits import Split, category_split, impurity, ordered_split
@@ -81,6 +82,16 @@ class Regions(Record):
     def best(self) -> Region | None:
         """The leaf that holds the best trial."""
         return next((r for r in self.leaves if r.holds_best), None)
+
+    @property
+    def sentence(self) -> str:
+        """How much surer the effect is in the best trial's region than over the whole space."""
+        return words.sentence(self)
+
+    @property
+    def caveat(self) -> str:
+        """Which numbers these are, and where not to trust the curve."""
+        return words.caveat(self)
 
     @property
     def drawn(self) -> Curves | None:

@@ -22,6 +22,7 @@ from hyperlens.explain.models.curves import Curves, sample_box
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.words import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,19 @@ class Reliability(Record):
     def gain(self) -> Mapping[str, FloatArray]:
         """(first - each) / |first| of every metric."""
         return {name: _gain(getattr(self, name)) for name in METRICS}
+
+    @property
+    def sentence(self) -> str:
+        """How sure the effect is of itself, how well the truth agrees, and where it agrees best."""
+        text = (
+            f"Over the whole space the effect of {self.parameter} is known to "
+            f"±{number(float(self.mc[0]), 2)} on average; the negative log-likelihood of the truth is "
+            f"{number(float(self.nll[0]), 3)}"
+        )
+        best = int(np.nanargmin(self.nll))
+        if best == 0:
+            return f"{text}."
+        return f"{text}, and least, {number(float(self.nll[best]), 3)}, where {self.where[best]}."
 
     @property
     def frame(self) -> pd.DataFrame:

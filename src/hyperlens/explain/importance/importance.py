@@ -11,14 +11,16 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.effects.effect import Effect, effect
+from hyperlens.explain.importance import importance_words as words
 from hyperlens.explain.importance.shares import Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
-from hyperlens.explain.models.fitting import NAMES, Fitted, SurrogateName, fit, leader
+from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.surrogates.quality import FAIR_R2, Quality
+from hyperlens.words import SURROGATES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +87,16 @@ class Importance(Record):
     def total(self) -> float:
         """What all listed effects explain together."""
         return float(np.nansum(self.share))
+
+    @property
+    def sentence(self) -> str:
+        """The largest effect with its interval, and the two after it."""
+        return words.sentence(self)
+
+    @property
+    def meaning(self) -> str:
+        """The meaning of a share, of its interval, and of what is left."""
+        return words.meaning(self)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -258,8 +270,8 @@ def _disagreements(
         apart = low[k] > led.high[k] or high[k] < led.low[k]
         if apart and abs(share[k] - led.share[k]) >= WORTH_SAYING:
             sentences.append(
-                f"The {NAMES[leading.name]} gives {' × '.join(names[j] for j in axes)} "
-                f"{led.share[k]:.1%}, the {NAMES[other.name]} {share[k]:.1%}, beyond their intervals; "
+                f"The {SURROGATES[leading.name]} gives {' × '.join(names[j] for j in axes)} "
+                f"{led.share[k]:.1%}, the {SURROGATES[other.name]} {share[k]:.1%}, beyond their intervals; "
                 f"the former cross-validates better (R2 {leading.quality.r2:.2f} against "
                 f"{other.quality.r2:.2f})."
             )

@@ -20,6 +20,7 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
+from hyperlens.words import effect_name, number, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +45,21 @@ class Interactions(Record):
     effects: tuple[Effect, ...]
     quality: Quality
     notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The strongest pair, and how H is to be read."""
+        meaning = (
+            "H is 0 where two parameters act each on its own, and 1 where they act only together. "
+            "A large H of a pair with a small share of the variance matters little."
+        )
+        if not self.pairs or not self.share[0] > 0:
+            return f"No two parameters act together in what the surrogate expects. {meaning}"
+        return (
+            f"Most of what two parameters do together is {effect_name(self.pairs[0])}: H "
+            f"{number(float(self.h[0]), 2)}, {percent(float(self.share[0]))} of the variance. "
+            f"{meaning}"
+        )
 
     @property
     def frame(self) -> pd.DataFrame:

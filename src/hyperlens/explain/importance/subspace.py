@@ -10,13 +10,14 @@ from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.space import Space
+from hyperlens.words import counted, first_few, percent
 
 if TYPE_CHECKING:
     import pandas as pd
     from ConfigSpace import ConfigurationSpace
     from optuna.distributions import BaseDistribution
 
-
+MOST_NAMES = 5  # of kept parameters that a sentence names
 KNOWN = 0.8  # a total of the listed effects below this is worth a note
 
 
@@ -39,6 +40,15 @@ class Subspace(Record):
     def distributions(self) -> dict[str, BaseDistribution]:
         """The kept parameters as Optuna's distributions."""
         return {p.name: _distribution(p) for p in self.space.parameters}
+
+    @property
+    def sentence(self) -> str:
+        """Which parameters to go on with, and what they cover."""
+        few = f"{len(self.keep)} of {counted(len(self.keep) + len(self.fixed), 'parameter')}"
+        return (
+            f"{few} cover {percent(self.coverage)} of the variance: "
+            f"{first_few(list(self.keep), MOST_NAMES)}. The others are fixed."
+        )
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.quality import Quality, assess
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.words import SURROGATES
 
 if TYPE_CHECKING:
     from hyperlens.surrogates.gaussian_process.gp import GP
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 SurrogateName = Literal["gp", "forest", "given"]
 SAMPLE = 1024  # Sobol' points for what cannot be averaged in closed form
-NAMES = {"gp": "Gaussian process", "forest": "random forest"}
 
 MOST_GP_TRIALS = 1500  # its closed forms hold n x n numbers for every parameter
 MOST_GP_PARAMETERS = 60
@@ -55,7 +55,7 @@ def fit(
     cap: Cap | None = None,
 ) -> Fitted:
     """Fit and assess a surrogate; the same request is answered from memory."""
-    if surrogate not in NAMES:
+    if surrogate not in SURROGATES:
         raise AnalysisError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
     if not 0 <= seed <= MOST_SEED:
         raise AnalysisError(
@@ -171,7 +171,7 @@ def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:
     from hyperlens.surrogates.random_forest.forest import Forest
 
     forest = Forest(history.space.cube, trees, seed).fit(data.X, data.y)
-    quality = assess(forest, data.X, data.y, NAMES["forest"])
+    quality = assess(forest, data.X, data.y, SURROGATES["forest"])
     return Fitted("forest", forest, quality, data, data.notes, history.space.cube)
 
 
@@ -189,7 +189,7 @@ def _gp(history: History, data: Training, seed: int) -> Fitted:
     try:
         with one_thread():
             gp = GP(cube, seed=seed).fit(X, y)
-            quality = assess(gp, X, y, NAMES["gp"])
+            quality = assess(gp, X, y, SURROGATES["gp"])
     except ValueError as problem:
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
     return Fitted("gp", gp, quality, data, data.notes + notes, cube)

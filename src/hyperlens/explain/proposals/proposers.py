@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.curves import Predictor
-from hyperlens.explain.models.fitting import NAMES, SurrogateName, fit, given
+from hyperlens.explain.models.fitting import SurrogateName, fit, given
 from hyperlens.explain.proposals.aims import Acquisition
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
@@ -19,6 +19,7 @@ from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
 from hyperlens.surrogates.quality import Quality, assess
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.words import SURROGATES
 
 CLOSE = 1e-6  # of the costs' range: a rebuilt surrogate that is farther off is another one
 MOST_LEARNED = 10**6  # trials that a record may name
@@ -152,7 +153,7 @@ def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
                 model = Forest(cube, size, seed, threads=1).fit(X, y)
             else:
                 raise _Unusable("is of an unknown kind; another was fitted.")
-            quality = assess(model, X, y, NAMES[name])
+            quality = assess(model, X, y, SURROGATES[name])
             if len(awaited):
                 model = _believing(model, X, y, awaited)
             best = float(model.predict(X)[0].min())
@@ -264,7 +265,7 @@ def _fitted(
         )
     if isinstance(surrogate, str):
         found = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
-        said: tuple[str, ...] = _what_was_fitted(before, NAMES[surrogate], number, objective)
+        said: tuple[str, ...] = _what_was_fitted(before, SURROGATES[surrogate], number, objective)
     else:
         found = given(before, surrogate, objective=objective)
         said = ("The surrogate that is explained was given.",)

@@ -15,6 +15,7 @@ import numpy as np
 from hyperlens.explain.proposals.aims import Aim
 from hyperlens.runs.history import Objective
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.words import number
 
 HARDLY = 0.01  # part of all contributions below which one hardly matters
 NOISE = 1e-9  # of the largest contribution: a smaller one is rounding
@@ -69,7 +70,7 @@ def parameter_sentences(
             continue
         matters = abs(mean) > least, weight * abs(uncertainty) > least
         if not any(matters) if aim.part == "bound" else abs(worth) <= least_judged:
-            found.append(f"'{name}' = {shown(value)} hardly matters for this proposal.")
+            found.append(f"'{name}' = {number(value)} hardly matters for this proposal.")
             continue
         meaning = motive(mean * matters[0], uncertainty * matters[1], objective.maximize)
         moved = _moves(mean, largest, f"the predicted {objective.name}")
@@ -81,7 +82,7 @@ def parameter_sentences(
             else f"{moved}, {unsure} and {_moves(worth, 0.0, f'the score, {aim.called},')}, which "
             f"makes the proposal {better}"
         )
-        found.append(f"'{name}' = {shown(value)} means {meaning}: it {effect}.")
+        found.append(f"'{name}' = {number(value)} means {meaning}: it {effect}.")
     return tuple(found)
 
 
@@ -132,11 +133,6 @@ def basis_sentence(tau: float, maximize: bool, aim: Aim, best: float) -> str:
         f"{best:.4g}, the best prediction of what was tried by then, where a worse result counts as 0; "
         "larger is better."
     )
-
-
-def shown(value: Any) -> str:
-    """A value as a sentence writes it."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _moves(change: float, largest: float, what: str) -> str:

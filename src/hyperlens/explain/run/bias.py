@@ -20,6 +20,7 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.words import first_few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,8 @@ MOST_POINTS = 500  # of a run, drawn at random beyond
 REFERENCE = 500
 CHECKPOINTS = 20
 PERMUTATIONS = 199
+UNEVEN_P = 0.05
+MOST_NAMES = 3  # of unevenly searched parameters that a sentence names
 MANY, FEW = 30, 250  # with many parameters each alone is judged from few points
 INACTIVE = -0.5  # as far from the middle of an axis as its ends are from each other
 
@@ -52,7 +55,22 @@ class Bias(Record):
     path: FloatArray
     expected_path: FloatArray
     seed: int
+    sentence: str
     notes: tuple[str, ...]
+
+    @property
+    def uneven(self) -> list[str]:
+        """Parameters that alone were searched unevenly, most uneven first."""
+        pairs = zip(self.parameters, self.parameter_p, strict=True)
+        return [name for name, p in pairs if p <= UNEVEN_P]
+
+    @property
+    def reading(self) -> str:
+        """The parameters most unevenly searched, or that none was."""
+        if not self.uneven:
+            return "Each parameter alone was searched as evenly as chance allows."
+        names = first_few(self.uneven, MOST_NAMES)
+        return f"Searched unevenly, by each parameter alone, most uneven first: {names}."
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -109,7 +127,8 @@ def _bias(history: History, seed: int) -> Bias:
         path=np.array(path),
         expected_path=even,
         seed=seed,
-        notes=(*notes, _sentence(mmd, p, float(even[-1]))),
+        sentence=_sentence(mmd, p, float(even[-1])),
+        notes=notes,
     )
 
 
@@ -159,12 +178,10 @@ def compared(K: FloatArray, n: int, rng: np.random.Generator) -> tuple[float, fl
 
 
 def _sentence(mmd: float, p: float, expected: float) -> str:
-    if p > 0.05:
-        return (
-            f"The search cannot be told from an even one (MMD {mmd:.2f}, an even search of this size "
-            f"has about {expected:.2f}, p {p:.3f})."
-        )
+    numbers = f"(MMD {mmd:.2f}, an even search of this size has about {expected:.2f}, p {p:.3f})"
+    if p > UNEVEN_P:
+        return f"The search cannot be told from an even one {numbers}."
     return (
-        f"The search favoured some parts of the space (MMD {mmd:.2f}, an even search of this size has "
-        f"about {expected:.2f}, p {p:.3f}); what is said of the parts it neglected is less sure."
+        f"The search favoured some parts of the space {numbers}; what is said of the parts it "
+        "neglected is less sure."
     )

@@ -16,6 +16,7 @@ from hyperlens.errors import AnalysisError, listed
 from hyperlens.record import Record
 from hyperlens.runs.history import History, Objective
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.words import counted, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,34 @@ class RunComparison(Record):
         """The runs, best first by what they had reached after the common number of trials."""
         sign = -1.0 if self.maximize else 1.0
         return tuple(np.argsort(sign * self.at_common, kind="stable").tolist())
+
+    @property
+    def sentence(self) -> str:
+        """The best after the same number of trials, and in the end."""
+        first, second = self.order[:2]
+        way = "highest" if self.maximize else "lowest"
+        after = counted(self.common, "trial")
+        tied = self.at_common[first] == self.at_common[second]
+        fair = (
+            f"After {after}, as many as each has, {self.runs[first]} "
+            + ("shares" if tied else "has")
+            + f" the {way} {self.objective}, {number(float(self.at_common[first]))}"
+            + (
+                "."
+                if tied
+                else f", before {self.runs[second]} with {number(float(self.at_common[second]))}."
+            )
+        )
+        end = int(np.argmax(self.best) if self.maximize else np.argmin(self.best))
+        if end != first and self.best[end] != self.best[first]:
+            fair += (
+                f" In the end {self.runs[end]} is ahead with {number(float(self.best[end]))}, after "
+                f"{counted(len(self.trace[end]), 'trial')}."
+            )
+        return (
+            f"{fair} One run of each is an anecdote: repeat them with other seeds, and compare with "
+            "hyperlens compare."
+        )
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.words import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ EVEN = 200  # configurations of the even sample
 MOST = 400  # trials that are placed
 STEPS = 120
 ENOUGH = 1e-5  # a smaller relative gain of the stress ends the search
+ROUGH = 0.3  # a stress from which on the map is a rough picture
 LEAST_WEIGHT = 0.01  # of the largest, so that no parameter vanishes
 
 
@@ -52,6 +54,25 @@ class Footprint(Record):
     weights: dict[str, float]
     seed: int
     notes: tuple[str, ...]
+
+    @property
+    def reading(self) -> str:
+        """What the map shows."""
+        return (
+            "Each point is a configuration, bright where it was good; the small grey points are an even "
+            "sample of the space. Where grey points have no trial near them, the search did not look."
+        )
+
+    @property
+    def sentence(self) -> str:
+        """How faithful the map is."""
+        weighted = len(set(self.weights.values())) > 1
+        return (
+            f"The map gets {percent(self.stress**2)} of the squared distances between configurations "
+            "wrong"
+            + (", in which each parameter counts by its share of the variance" if weighted else "")
+            + (". Read it as a rough picture only." if self.stress > ROUGH else ".")
+        )
 
     @property
     def frame(self) -> pd.DataFrame:

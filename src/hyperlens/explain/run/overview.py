@@ -10,6 +10,7 @@ import numpy as np
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.words import counted, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,41 @@ class Overview(Record):
     def trials(self) -> int:
         """All trials, analysed or not."""
         return sum(self.states.values())
+
+    @property
+    def counts(self) -> str:
+        """How many trials there are and how they ended."""
+        states = ", ".join(f"{count} {state}" for state, count in self.states.items())
+        source = f" ({self.source})" if self.source else ""
+        return f"The run{source} has {counted(self.trials, 'trial')}: {states}."
+
+    @property
+    def sentence(self) -> str:
+        """The best, and which trial reached it."""
+        way = "highest" if self.maximize else "lowest"
+        return f"The {way} {self.objective} is {number(self.best)}, reached by trial {self.best_trial}."
+
+    @property
+    def after_best(self) -> int:
+        """Analysed trials that came after the best."""
+        return int((self.number > self.best_trial).sum())
+
+    @property
+    def progress(self) -> str:
+        """When the best was found, and how much of the run came after it."""
+        if len(self.cost) == 1:
+            return (
+                f"There is only one analysed trial, with a {self.objective} of {number(self.best)}."
+            )
+        tail = (
+            f"The {counted(self.after_best, 'analysed trial')} after it brought no improvement."
+            if self.after_best
+            else "It was the last analysed trial, so the run was still improving."
+        )
+        return (
+            f"The best {self.objective} so far went from {number(float(self.trace[0]))} in the first "
+            f"trial to {number(self.best)} in trial {self.best_trial}. {tail}"
+        )
 
     @property
     def frame(self) -> pd.DataFrame:

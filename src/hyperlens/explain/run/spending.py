@@ -13,6 +13,7 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
+from hyperlens.words import counted, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,35 @@ class Spending(Record):
     steps: IntArray
     path: FloatArray
     notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Which model got most, which is best, and what larger budgets got."""
+        sentences = []
+        if self.choice is not None:
+            got = self.trials.sum(axis=1)
+            most = int(np.argmax(got))
+            sentences.append(
+                f"{self.choice} chooses among {len(self.models)} models; {self.models[most]} got "
+                f"most, {got[most]} of {counted(int(got.sum()), 'trial')}."
+            )
+            worst = math.inf if not self.maximize else -math.inf
+            reached = np.where(np.isnan(self.best), worst, self.best)
+            best = (reached.max if self.maximize else reached.min)(axis=1)
+            if np.isfinite(best).any():
+                first = int(best.argmax() if self.maximize else best.argmin())
+                sentences.append(
+                    f"The best {self.objective}, {number(float(best[first]))}, is of "
+                    f"{self.models[first]}."
+                )
+        if len(self.budgets) > 1:
+            by = self.trials.sum(axis=0)
+            low, high = self.budgets[0], self.budgets[-1]
+            sentences.append(
+                f"There are {len(self.budgets)} budgets from {low:g} to {high:g}: {by[0]} trials at "
+                f"the smallest, {by[-1]} at the largest."
+            )
+        return " ".join(sentences)
 
     @property
     def frame(self) -> pd.DataFrame:

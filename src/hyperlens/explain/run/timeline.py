@@ -13,6 +13,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.words import duration, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,21 @@ class Timeline(Record):
         """Part of the time of all lanes in which a trial ran."""
         whole = self.span * self.lanes
         return float((self.end - self.start).sum() / whole) if whole > 0 else math.nan
+
+    @property
+    def sentence(self) -> str:
+        """How long it took, how many trials ran at once, and how busy the machine was."""
+        once = "one at a time" if self.lanes == 1 else f"up to {self.lanes} at once"
+        text = f"The trials ran for {duration(self.span)}, {once}"
+        if math.isfinite(self.used):
+            text += f"; {percent(self.used)} of that time was spent in trials"
+        slowest = int(np.argmax(self.end - self.start))
+        longest = float(self.end[slowest] - self.start[slowest])
+        middle = float(np.median(self.end - self.start))
+        return (
+            f"{text}. A trial took {duration(middle)} in the middle, the longest, trial "
+            f"{self.number[slowest]}, {duration(longest)}."
+        )
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -14,10 +14,12 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.words import counted, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
+AGREEING = 0.5  # of the spread of all: the best lie close together
 MOST_TICKS = 6  # of an axis of numbers or of many levels
 
 Tick = tuple[float, Any]  # a place of the unit cube and the value that stands there
@@ -47,6 +49,7 @@ class Trials(Record):
     values: tuple[tuple[Any, ...], ...]
     places: FloatArray
     ticks: tuple[tuple[Tick, ...], ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def states(self) -> dict[str, int]:
@@ -57,6 +60,52 @@ class Trials(Record):
     def reasons(self) -> dict[str, int]:
         """Why trials failed or were pruned, as far as they say, most frequent first."""
         return dict(Counter(r for r in self.reason if r).most_common())
+
+    @property
+    def sentence(self) -> str:
+        """How many ended in which state, and the most frequent reason."""
+        total = len(self.state)
+        parts = [f"{n} {state} ({percent(n / total)})" for state, n in self.states.items()]
+        text = f"Of {counted(total, 'trial')}, {', '.join(parts)}."
+        if self.reasons:
+            reason, times = next(iter(self.reasons.items()))
+            text += f" The most frequent reason given, {counted(times, 'time')}: {reason}"
+        return text
+
+    @property
+    def reading(self) -> str:
+        """How to read parallel coordinates, and what the best have in common."""
+        agreement = self.agreement
+        bundled = (
+            ""
+            if agreement is None
+            else (f" The {agreement[1]} best trials agree most in {agreement[0]}.")
+        )
+        return (
+            "Each line is an analysed trial and crosses a row at the value it had. Where the lines of "
+            "the best bundle, the good configurations agree; where they spread, the parameter mattered "
+            f"less or was chosen freely.{bundled}"
+        )
+
+    @property
+    def agreement(self) -> tuple[str, int] | None:
+        """The parameter in which the best trials lie closest together, compared with all, and how many
+        these best are; None where they are too few or spread as all do."""
+        known = np.flatnonzero(self.analysed)
+        few = max(len(known) // 20, 5)
+        if len(known) < 4 * few:
+            return None
+        sign = -1.0 if self.maximize else 1.0
+        best = known[np.argsort(sign * self.cost[known], kind="stable")[:few]]
+        spread = {}
+        for j, name in enumerate(self.parameters):
+            here, all_of = self.places[best, j], self.places[known, j]
+            here, all_of = here[~np.isnan(here)], all_of[~np.isnan(all_of)]
+            if len(here) == few and len(all_of) > 1 and all_of.std() > 0:
+                spread[name] = float(here.std() / all_of.std())
+        if not spread or min(spread.values()) > AGREEING:
+            return None
+        return min(spread, key=lambda name: spread[name]), few
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from hyperlens.errors import AnalysisError, listed
 from hyperlens.record import Record
 from hyperlens.runs.history import Data, History, State
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +75,18 @@ class Validation(Record):
     left_out: tuple[str, ...]
     inferred: tuple[str, ...]
     limits: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """How much was read, and how much of it can be analysed."""
+        return (
+            f"{counted(self.trials, 'trial')} of {counted(len(self.parameters), 'parameter')} were read "
+            f"from {self.source or 'the run'}, of which {self.analysed} can be analysed."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.left_out, *self.inferred, *self.limits)
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
 
 from hyperlens.explain.effects.effect import Effect
-from hyperlens.plots.effects.gaps import gaps, shaded
+from hyperlens.explain.effects.gaps import shaded
 from hyperlens.plots.parts.style import (
     BAND,
     BLUE,
@@ -108,7 +108,7 @@ def _single(record: Effect, x: list[Any]) -> Scatter:
 
 def _shade(fig: Figure, record: Effect) -> None:
     """Lightly, and named once in the legend."""
-    for k, gap in enumerate(gaps(record)):
+    for k, gap in enumerate(record.gaps):
         low, high = shaded(record, gap)
         fig.add_shape(
             type="rect",

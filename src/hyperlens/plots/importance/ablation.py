@@ -6,7 +6,6 @@ from plotly.graph_objects import Bar, Figure, Scatter
 
 from hyperlens.explain.importance.ablation import Ablation
 from hyperlens.explain.importance.local_importance import LocalImportance
-from hyperlens.explain.proposals.reasons import shown
 from hyperlens.plots.parts.style import (
     BLUE,
     GREY,
@@ -18,6 +17,7 @@ from hyperlens.plots.parts.style import (
     short,
     unshown,
 )
+from hyperlens.words import number
 
 MOST = 20  # parameters
 
@@ -122,4 +122,4 @@ def draw_local(record: LocalImportance) -> Figure:
 
 
 def _said(value: object) -> str:
-    return "inactive" if value is None else shown(value)
+    return "inactive" if value is None else number(value)

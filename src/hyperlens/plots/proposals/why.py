@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from plotly.graph_objects import Bar, Figure, Scatter
 
-from hyperlens.explain.proposals.reasons import shown
 from hyperlens.explain.proposals.why import Why
 from hyperlens.plots.parts.style import (
     BLUE,
@@ -18,6 +17,7 @@ from hyperlens.plots.parts.style import (
     unshown,
     whiskers,
 )
+from hyperlens.words import number
 
 MOST = 20  # parameters
 EXPLOITS, EXPLORES = "mean (exploitation)", "uncertainty (exploration)"
@@ -81,7 +81,7 @@ def _ticks(record: Why, many: int) -> list[str]:
     """Names with their values below."""
     ticks = []
     for name, value in zip(record.parameters[:many], record.values[:many], strict=True):
-        text = "inactive" if value is None else shown(value)
+        text = "inactive" if value is None else number(value)
         ticks.append(
             f"{safe(short(name))} <br><span style='color:{GREY}'>{safe(short(text, 20))} </span>"
         )

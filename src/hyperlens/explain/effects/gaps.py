@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hyperlens.explain.effects.effect import Effect
+if TYPE_CHECKING:
+    from hyperlens.explain.effects.effect import Effect
 
 Gap = tuple[Any, Any]  # the tried values on both sides; None where the range ends
 
@@ -13,13 +14,13 @@ Gap = tuple[Any, Any]  # the tried values on both sides; None where the range en
 def gaps(record: Effect) -> list[Gap]:
     """Stretches of a numeric parameter without a trial, widest first; one parameter only."""
     seen = sorted(v for v in record.observed[0] if v is not None and math.isfinite(v))
-    found = []
+    stretches = []
     for value, trials in zip(record.values[0], record.support.tolist(), strict=True):
         if trials == 0:
             below = max((v for v in seen if v < value), default=None)
             above = min((v for v in seen if v > value), default=None)
-            found.append((below, above))
-    return sorted(dict.fromkeys(found), key=lambda gap: -_width(record, gap))
+            stretches.append((below, above))
+    return sorted(dict.fromkeys(stretches), key=lambda gap: -_width(record, gap))
 
 
 def ends(record: Effect, gap: Gap) -> tuple[float, float]:
@@ -41,12 +42,6 @@ def shaded(record: Effect, gap: Gap) -> tuple[float, float]:
     if record.log[0]:
         return low * math.exp(below), high * math.exp(-above)
     return low + below, high - above
-
-
-def untried(record: Effect) -> list[Any]:
-    """Categories that no trial used."""
-    tried = zip(record.values[0], record.support.tolist(), strict=True)
-    return [value for value, trials in tried if trials == 0]
 
 
 def _width(record: Effect, gap: Gap) -> float:

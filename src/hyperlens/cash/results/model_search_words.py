@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from hyperlens.cash.results.model_search import ModelSearch
+if TYPE_CHECKING:
+    from hyperlens.cash.results.model_search import ModelSearch
 
 MOST_REASONS = 3
 MOSTLY_USED = 0.8  # of a budget: what the schedule of a whole search uses at least
@@ -12,13 +14,11 @@ TIE = 1e-9  # budgets this near are equal
 CLOSE = 0.02  # of the winner's cost: hardly a difference
 
 
-def sentences(record: ModelSearch) -> tuple[str, ...]:
-    """Who won, where the budget went and why, and what failed."""
-    found = [*_winner(record), *_budget(record), *_failures(record)]
-    return (*found, *record.notes)
+def story(record: ModelSearch) -> tuple[str, ...]:
+    return (*winner(record), *_budget(record), *_failures(record))
 
 
-def _winner(record: ModelSearch) -> list[str]:
+def winner(record: ModelSearch) -> list[str]:
     if not record.leaders:
         return []
     best = record.leaders[0]

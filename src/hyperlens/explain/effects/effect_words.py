@@ -1,0 +1,141 @@
+"""An effect in plain words: where the best values lie, how sure that is, and on what it rests."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperlens.words import counted, effect_name, number, percent
+
+if TYPE_CHECKING:
+    from hyperlens.explain.effects.effect import Effect
+    from hyperlens.explain.effects.gaps import Gap
+
+MOST_GAPS = 3  # stretches without a trial that a sentence names
+
+
+def sentence(record: Effect) -> str:
+    change, best = record.change, record.best_at
+    if not change > 0:
+        name = effect_name(record.parameters)
+        return f"The surrogate expects the same {record.objective} for every {name}."
+    where = _pair if len(record.parameters) == 2 else _curve if record.numeric[0] else _category
+    place, support = where(record, best, change)
+    return f"{place} {_sureness(record, best, change)} {support}"
+
+
+def reading(record: Effect) -> str:
+    text = "This is an average over all other parameters, not what each configuration does."
+    if record.agreement is not None:
+        same, curves = record.agreement
+        text = (
+            f"This is an average: in {same} of {counted(curves, 'single configuration')} the best "
+            f"{record.parameters[0]} is that of the average or nearly as good."
+        )
+    return " ".join(filter(None, (text, _guessed(record))))
+
+
+def _guessed(record: Effect) -> str:
+    """What of a curve no trial supports."""
+    if len(record.parameters) > 1:
+        return ""
+    if not record.numeric[0]:
+        unused = [str(value) for value in record.untried]
+        if not unused:
+            return ""
+        more = f" or {len(unused) - MOST_GAPS} more" * (len(unused) > MOST_GAPS)
+        return (
+            f"No trial used {' or '.join(unused[:MOST_GAPS])}{more}; what is shown there is the "
+            "surrogate's guess."
+        )
+    gaps = record.gaps
+    if not gaps:
+        return ""
+    if gaps == [(None, None)]:
+        return f"No trial has a {record.parameters[0]}; the whole curve is the surrogate's guess."
+    places = [_between(gap) for gap in gaps[:MOST_GAPS]]
+    if len(gaps) > MOST_GAPS:
+        left = len(gaps) - MOST_GAPS
+        places.append(f"in {left} narrower stretch{'es' * (left > 1)}")
+    where = places[0] if len(places) == 1 else f"{', '.join(places[:-1])} or {places[-1]}"
+    return f"No trial lies {where}; the curve there is the surrogate's guess."
+
+
+def _between(gap: Gap) -> str:
+    low, high = gap
+    if low is None:
+        return f"below {number(high, 3)}"
+    if high is None:
+        return f"above {number(low, 3)}"
+    return f"between {number(low, 3)} and {number(high, 3)}"
+
+
+def _curve(record: Effect, best: int, change: float) -> tuple[str, str]:
+    name, values = record.parameters[0], record.values[0]
+    good = record.nearly_best
+    first = last = best
+    while first > 0 and good[first - 1]:
+        first -= 1
+    while last < len(values) - 1 and good[last + 1]:
+        last += 1
+    low, high = values[first], values[last]
+    near = f" Values from {number(low, 3)} to {number(high, 3)} are nearly as good." * (
+        first < last
+    )
+    edge = {0: "lower", len(values) - 1: "upper"}.get(best)
+    if edge:
+        near += f" That is the {edge} end of its range: a wider range may hold better values."
+    seen = [v for v in record.observed[0] if v is not None and math.isfinite(v)]
+    there = sum(low <= v <= high for v in seen)
+    support = (
+        f"{there} of {counted(len(seen), 'trial')} lie{'s' if there == 1 else ''} there."
+        if there
+        else f"None of {counted(len(seen), 'trial')} lies there: this is expected, not measured."
+    )
+    return _best(record, best, _near(name, values[best])) + near, support
+
+
+def _category(record: Effect, best: int, change: float) -> tuple[str, str]:
+    name, values = record.parameters[0], record.values[0]
+    worst = int(np.nanargmin(record.mean) if record.maximize else np.nanargmax(record.mean))
+    there = sum(v == values[best] for v in record.observed[0])
+    place = _best(record, best, f"{name} = {values[best]}")
+    place += f" It is worst with {values[worst]} ({number(float(record.mean[worst]))})."
+    return place, f"{there} of {counted(len(record.observed[0]), 'trial')} used {values[best]}."
+
+
+def _pair(record: Effect, best: int, change: float) -> tuple[str, str]:
+    i, j = divmod(best, len(record.values[1]))
+    at = (record.values[0][i], record.values[1][j])
+    words = [_near(p, v) for p, v in zip(record.parameters, at, strict=True)]
+    star = "" if record.best_values is None else ", the star is the best of them"
+    support = (
+        f"Brighter is better. The dots are the evaluated trials{star}; far from the dots the map is "
+        "extrapolated."
+    )
+    if np.isnan(record.mean).any() or record.best_values is None:
+        support += " Only places where both are active are compared; elsewhere may be better."
+    return _best(record, best, " and ".join(words)), support
+
+
+def _near(name: str, value: Any) -> str:
+    return f"{name} {'near' if isinstance(value, float) else '='} {number(value, 3)}"
+
+
+def _best(record: Effect, best: int, where: str) -> str:
+    mean = number(float(record.mean[best]))
+    return (
+        f"Averaged over all other parameters, {record.objective} is best with {where} "
+        f"(mean {mean})."
+    )
+
+
+def _sureness(record: Effect, best: int, change: float) -> str:
+    low, high = float(record.low[best]), float(record.high[best])
+    text = (
+        f"The {percent(record.level)} band there reaches from {number(low)} to {number(high)}, "
+        f"{number(high - low, 2)} wide, while the mean changes by {number(change, 2)} in all"
+    )
+    return f"{text}: the band is wider than the effect." if high - low > change else f"{text}."

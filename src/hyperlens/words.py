@@ -1,0 +1,79 @@
+"""Numbers and names as people write them: shared by records, report and terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
+SURROGATES = {"gp": "Gaussian process", "forest": "random forest"}
+
+
+def number(value: Any, digits: int = 4, unknown: str = "–") -> str:
+    """Floats to some digits, everything else as it is written.
+
+    >>> number(0.123456), number(12345.6), number(3), number("adam")
+    ('0.1235', '12346', '3', 'adam')
+    """
+    if not isinstance(value, (float, np.floating)):
+        return str(value)
+    if not math.isfinite(value):
+        return unknown
+    whole = 10.0**digits <= abs(float(value)) < 1e9  # more before the point than was asked for
+    return f"{value:.0f}" if whole else f"{value:.{digits}g}"
+
+
+def decimals(x: float, unknown: str = "–") -> str:
+    """A number of about one to two decimals; never -0.00."""
+    return f"{round(x, 2) + 0.0:.2f}" if math.isfinite(x) else unknown
+
+
+def percent(share: float) -> str:
+    """A share for a sentence, with a decimal only where it is small."""
+    if share < 0.0005:
+        return f"under 0.1{FIXED}%" if share > 0 else f"0{FIXED}%"
+    return f"{100 * share:.{int(share < 0.0995)}f}{FIXED}%"
+
+
+def tenths(share: float, unknown: str = "–") -> str:
+    """A share for a table, always to a tenth of a percent."""
+    return f"{100 * share:.1f}{FIXED}%" if math.isfinite(share) else unknown
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def first_few(names: list[str], most: int) -> str:
+    """Some names of many: "a, b, c and 4 more"."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def effect_name(parameters: tuple[str, ...]) -> str:
+    return " × ".join(parameters)
+
+
+def surrogate_name(name: str) -> str:
+    return SURROGATES.get(name, "given surrogate")
+
+
+def rank(low: float, high: float) -> str:
+    """Between which ranks an effect stays."""
+    if math.isnan(low):
+        return "unknown"
+    return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time.
+
+    >>> duration(90), duration(7200), duration(0.25)
+    ('90 seconds', '2 hours', '0.25 seconds')
+    """
+    for least, unit, name in ((172800, 86400, "days"), (7200, 3600, "hours"), (120, 60, "minutes")):
+        if seconds >= least:
+            return f"{number(seconds / unit, 3)} {name}"
+    return f"{number(float(seconds), 3)} seconds"
