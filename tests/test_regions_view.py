@@ -130,7 +130,7 @@ def test_bias_prints_what_is_computed(
     assert table["all parameters"] == [f"{record.mmd:.2f}", f"{record.p:.3f}"]
     at = record.parameters.index("lr")
     assert table["lr"] == [f"{record.parameter_mmd[at]:.2f}", f"{record.parameter_p[at]:.3f}"]
-    assert record.notes[-1][:40] in out
+    assert record.sentence[:40] in out
 
 
 @pytest.mark.parametrize("surrogate", ["gp", "forest"])
