@@ -11,7 +11,7 @@ from hyperlens.conversion.to_table import write_table
 from hyperlens.errors import SourceError
 from hyperlens.explain.run.validation import Validation, validation
 from hyperlens.importers import open_run, read
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.read_options import ReadOptions
 from hyperlens.runs.history import History
 from hyperlens.spaces.space import GivenSpace
 
@@ -32,8 +32,8 @@ def validate(
     """
     wanted = (objective,) if isinstance(objective, str) else tuple(objective or ())
     larger = maximize if maximize is None or isinstance(maximize, bool) else frozenset(maximize)
-    asked = Asked(study, space, wanted, larger, tuple(parameters or ()), lenient=True)
-    return validation(open_run(source, asked))
+    options = ReadOptions(study, space, wanted, larger, tuple(parameters or ()), lenient=True)
+    return validation(open_run(source, options))
 
 
 def convert(source: Any, to: Form, out: str | Path, **how: Any) -> Path:

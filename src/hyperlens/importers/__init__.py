@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.files import entries, load_json, start_of
 from hyperlens.importers.optuna.extras import unconverted
-from hyperlens.importers.raw_run import Found, as_history
-from hyperlens.importers.read_options import Asked, GivenSpace
+from hyperlens.importers.raw_run import RawRun, as_history
+from hyperlens.importers.read_options import GivenSpace, ReadOptions
 from hyperlens.runs.history import History
 
 __all__ = ["read"]
@@ -47,16 +47,16 @@ def read(
     """
     wanted = (objective,) if isinstance(objective, str) else tuple(objective or ())
     larger = maximize if maximize is None or isinstance(maximize, bool) else frozenset(maximize)
-    return open_run(source, Asked(study, space, wanted, larger, tuple(parameters or ())))
+    return open_run(source, ReadOptions(study, space, wanted, larger, tuple(parameters or ())))
 
 
-def open_run(source: Any, asked: Asked) -> History:
+def open_run(source: Any, options: ReadOptions) -> History:
     """Read a run as it was asked for."""
-    history = _opened(source, asked)
-    return unconverted(history) if asked.space is None else history
+    history = _opened(source, options)
+    return unconverted(history) if options.space is None else history
 
 
-def _opened(source: Any, asked: Asked) -> History:
+def _opened(source: Any, options: ReadOptions) -> History:
     if isinstance(source, History):
         return source
     if isinstance(source, str) and "://" in source:
@@ -64,71 +64,78 @@ def _opened(source: Any, asked: Asked) -> History:
 
         _check_address(source)
         where = source.split("@")[-1]  # without a password
-        return _guarded(partial(optuna.from_url, source, *_for_optuna(asked)), where, "Optuna")
+        return _guarded(partial(optuna.from_url, source, *_for_optuna(options)), where, "Optuna")
     if isinstance(source, (str, os.PathLike)):
-        return _read_path(Path(source).expanduser(), asked)
+        return _read_path(Path(source).expanduser(), options)
     if _is(source, "optuna.study", "Study"):
         from hyperlens.importers.optuna import study as optuna
 
-        return optuna.from_study(source, *_for_optuna(asked))
+        return optuna.from_study(source, *_for_optuna(options))
     if _is(source, "pandas", "DataFrame"):
         from hyperlens.importers.tables import table
 
-        return table.from_frame(source, asked)
+        return table.from_frame(source, options)
     if _is(source, "sklearn.model_selection._search", "BaseSearchCV"):
         from hyperlens.importers.tools import sklearn
 
-        return as_history(sklearn.from_search(source, asked), asked)
+        return as_history(sklearn.from_search(source, options), options)
     if isinstance(source, dict):
         from hyperlens.importers.tools import sklearn
 
         if sklearn.is_results(source):
-            return as_history(sklearn.from_results(source, asked), asked)
+            return as_history(sklearn.from_results(source, options), options)
     raise SourceError(
         f"A {type(source).__name__} cannot be read as a run; give an Optuna Study, a fitted search "
         "of scikit-learn, a DataFrame, or the path of a run."
     )
 
 
-def _for_optuna(asked: Asked) -> tuple[str | None, GivenSpace | None, str | None, bool | None]:
-    first = asked.objectives[0] if asked.objectives else None
-    if asked.parameters:
+def _for_optuna(
+    options: ReadOptions,
+) -> tuple[str | None, GivenSpace | None, str | None, bool | None]:
+    first = options.objectives[0] if options.objectives else None
+    if options.parameters:
         raise SourceError(
             "An Optuna study knows its parameters; leave out --parameters (parameters= in Python)."
         )
-    if isinstance(asked.maximize, frozenset):
-        return asked.study, asked.space, first, None if first is None else first in asked.maximize
-    return asked.study, asked.space, first, asked.maximize
+    if isinstance(options.maximize, frozenset):
+        return (
+            options.study,
+            options.space,
+            first,
+            None if first is None else first in options.maximize,
+        )
+    return options.study, options.space, first, options.maximize
 
 
-def _read_path(path: Path, asked: Asked) -> History:
+def _read_path(path: Path, options: ReadOptions) -> History:
     try:
         folder = path.is_dir()
     except (OSError, ValueError):  # a name that no file can have
         folder = False
-    return _read_folder(path, asked) if folder else _read_file(path, asked)
+    return _read_folder(path, options) if folder else _read_file(path, options)
 
 
-def _read_file(path: Path, asked: Asked) -> History:
+def _read_file(path: Path, options: ReadOptions) -> History:
     start = start_of(path)
     name = path.name.lower()
     if start.startswith(b"SQLite format 3\0"):
         from hyperlens.importers.optuna import study as optuna
 
-        return _guarded(partial(optuna.from_file, path, *_for_optuna(asked)), path, "Optuna")
+        return _guarded(partial(optuna.from_file, path, *_for_optuna(options)), path, "Optuna")
     opening = start.lstrip().removeprefix(b"\xef\xbb\xbf")[:1]
     if opening == b"{" and b'"op_code"' in start:
         from hyperlens.importers.optuna import study as optuna
 
-        return _guarded(partial(optuna.from_journal, path, *_for_optuna(asked)), path, "Optuna")
+        return _guarded(partial(optuna.from_journal, path, *_for_optuna(options)), path, "Optuna")
     if opening in (b"{", b"["):
-        found = _read_json(path, start, asked)
+        found = _read_json(path, start, options)
         if found is not None:
-            return as_history(found, asked)
+            return as_history(found, options)
     if name.endswith((*_TABLES, ".json")) or start.startswith(b"PAR1") or opening == b"{":
         from hyperlens.importers.tables import table
 
-        return table.from_file(path, start, asked)
+        return table.from_file(path, start, options)
     if not start:
         raise SourceError(f"The file '{path}' is empty; {_REMEDY}.")
     if name.endswith((".pkl", ".pickle", ".joblib")) or start.startswith(b"\x80"):
@@ -139,14 +146,14 @@ def _read_file(path: Path, asked: Asked) -> History:
     raise SourceError(f"The file '{path}' is of no kind that can be read; {_REMEDY}.")
 
 
-def _read_json(path: Path, start: bytes, asked: Asked) -> Found | None:
+def _read_json(path: Path, start: bytes, options: ReadOptions) -> RawRun | None:
     """A run in one JSON file: FLAML's log, an Ax experiment, a saved cv_results_, SMAC's history."""
     from hyperlens.importers.tools import ax, flaml, sklearn, smac
 
     if flaml.recognised(start):
-        return _guarded(partial(flaml.read, path, asked), path, "FLAML")
+        return _guarded(partial(flaml.read, path, options), path, "FLAML")
     if path.name == "runhistory.json":
-        return _guarded(partial(smac.read, path.parent, asked), path, "SMAC")
+        return _guarded(partial(smac.read, path.parent, options), path, "SMAC")
     if path.suffix.lower() != ".json":
         return None
     try:
@@ -154,13 +161,13 @@ def _read_json(path: Path, start: bytes, asked: Asked) -> Found | None:
     except SourceError:
         return None  # JSON lines, or nothing that can be read: the table's reader says which
     if ax.experiment_of(document) is not None:
-        return _guarded(partial(ax.read, path, asked), path, "Ax")
+        return _guarded(partial(ax.read, path, options), path, "Ax")
     if sklearn.is_results(document) and isinstance(document["params"], list):
-        return _guarded(partial(sklearn.from_results, document, asked), path, "scikit-learn")
+        return _guarded(partial(sklearn.from_results, document, options), path, "scikit-learn")
     return None
 
 
-def _read_folder(folder: Path, asked: Asked) -> History:
+def _read_folder(folder: Path, options: ReadOptions) -> History:
     from hyperlens.importers.tables import neutral_folder as neutral
     from hyperlens.importers.tables import table
     from hyperlens.importers.tools import hpbandster, keras_tuner, ray, smac
@@ -173,15 +180,15 @@ def _read_folder(folder: Path, asked: Asked) -> History:
     )
     for name, tool in tools:
         if tool.recognised(folder):
-            return as_history(_guarded(partial(tool.read, folder, asked), folder, name), asked)
+            return as_history(_guarded(partial(tool.read, folder, options), folder, name), options)
     if neutral.recognised(folder):
-        return neutral.read(folder, asked)
+        return neutral.read(folder, options)
     if table.recognised(folder):
-        return table.from_folder(folder, asked)
+        return table.from_folder(folder, options)
     kinds = [table, *(tool for _, tool in tools)]
     runs = _runs_below(folder, lambda path: any(kind.recognised(path) for kind in kinds))
     if len(runs) == 1:
-        return _read_folder(runs[0], asked)
+        return _read_folder(runs[0], options)
     if runs:
         raise SourceError(
             f"The folder '{folder}' holds {len(runs)} runs; choose one of "

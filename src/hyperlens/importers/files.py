@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import SourceError
-from hyperlens.importers.optuna.stored_study import one_line
+from hyperlens.importers.values import one_line
 
 MOST_BYTES = 256 * 2**20  # of a JSON document, which takes several times its size in memory
 MOST_LINE = 64 * 2**20  # of one line of a JSON lines file
@@ -42,8 +42,8 @@ def load_json(path: Path) -> Any:
         raise _unreadable(path, problem) from problem
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Line numbers and their JSON; a last line that was cut off is given as None."""
+def json_lines(path: Path, notes: list[str] | None = None) -> Iterator[tuple[int, Any]]:
+    """Line numbers and their JSON; a last line that was cut off is left out and noted."""
     try:
         with path.open("rb") as file:
             number = 0
@@ -61,7 +61,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
                 except (ValueError, RecursionError) as problem:
                     if line.endswith(b"\n") or number == 1:
                         raise broken(path, problem, number) from problem
-                    yield number, None
+                    if notes is not None:
+                        notes.append(f"The last line of '{path.name}' is cut off and was left out.")
     except OSError as problem:
         raise _unreadable(path, problem) from problem
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import NoTrials, SourceError, SpaceError, listed
-from hyperlens.importers.read_options import Asked, as_space, settle
+from hyperlens.importers.files import inside
+from hyperlens.importers.read_options import ReadOptions, as_space, settle
 from hyperlens.importers.spaces.inference import conclude
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.parameter import Parameter
@@ -31,7 +33,7 @@ _SMALLER = {
 
 
 @dataclass
-class Found:
+class RawRun:
     """A run as a tool wrote it.
 
     `space` is what the tool records; `declared` are parameters whose conditions it does not
@@ -47,9 +49,24 @@ class Found:
     notes: list[str] = field(default_factory=list)
 
 
-def as_history(found: Found, asked: Asked) -> History:
+def space_beside(folder: Path, options: ReadOptions) -> Space | None:
+    """The space that lies in a run's folder as ConfigSpace writes it, unless the user gives one."""
+    path = inside(folder, "configspace.json") if options.space is None else None
+    return Space.load(path) if path else None
+
+
+def metrics_of(metrics: list[str], options: ReadOptions, doubt: str) -> list[str]:
+    """The metrics to look at where a tool does not say what was optimised; `doubt` if that is open."""
+    if options.objectives and set(options.objectives) <= set(metrics):
+        return list(dict.fromkeys(options.objectives))
+    if len(metrics) == 1 and not options.objectives:
+        return metrics
+    raise SourceError(doubt)
+
+
+def as_history(found: RawRun, options: ReadOptions) -> History:
     """The run as the user asked for it."""
-    if asked.study is not None:
+    if options.study is not None:
         raise SourceError(
             f"{found.source[:1].upper()}{found.source[1:]} holds one run and no studies by name; "
             "leave out the study."
@@ -57,38 +74,42 @@ def as_history(found: Found, asked: Asked) -> History:
     if not found.trials:
         raise NoTrials(f"There are no trials in {found.source}; run some before reading it.")
     notes = list(found.notes)
-    objectives, order = _ordered(found, asked, notes)
+    objectives, order = _ordered(found, options, notes)
     trials = [
         replace(t, values=dict(t.values), costs=tuple(t.costs[k] for k in order))
         for t in found.trials
     ]
-    space, trials = _fitted(found, asked, trials, notes)
+    space, trials = _fitted(found, options, trials, notes)
     return History(space, tuple(objectives), tuple(trials), found.source, tuple(notes))
 
 
-def _ordered(found: Found, asked: Asked, notes: list[str]) -> tuple[list[Objective], list[int]]:
+def _ordered(
+    found: RawRun, options: ReadOptions, notes: list[str]
+) -> tuple[list[Objective], list[int]]:
     """Objectives with the chosen ones first, in the direction that is known or was given."""
     names = [o.name for o in found.objectives]
-    missing = [name for name in asked.objectives if name not in names]
+    missing = [name for name in options.objectives if name not in names]
     if missing:
         raise SourceError(
             f"There is no objective {listed(missing)} in {found.source}; choose one of "
             f"{listed(names)} with --objective NAME (objective= in Python)."
         )
-    order = [names.index(name) for name in asked.objectives]
+    order = [names.index(name) for name in options.objectives]
     order += [k for k in range(len(names)) if k not in order]
-    objectives = [_directed(found, found.objectives[k], asked, k == order[0], notes) for k in order]
+    objectives = [
+        _directed(found, found.objectives[k], options, k == order[0], notes) for k in order
+    ]
     return objectives, order
 
 
 def _directed(
-    found: Found, objective: Objective, asked: Asked, first: bool, notes: list[str]
+    found: RawRun, objective: Objective, options: ReadOptions, first: bool, notes: list[str]
 ) -> Objective:
     """An objective in the direction that the tool records, that the user gave, or minimised."""
-    told = asked.direction(objective.name, first)
+    told = options.direction(objective.name, first)
     if not found.directed:
         if told is None:
-            notes += direction(objective.name, asked.lenient)
+            notes += direction(objective.name, options.lenient)
         return Objective(objective.name, bool(told))
     if told is not None and told != objective.maximize:
         does = "maximises" if objective.maximize else "minimises"
@@ -122,19 +143,19 @@ def direction(name: str, lenient: bool) -> list[str]:
 
 
 def _fitted(
-    found: Found, asked: Asked, trials: list[Trial], notes: list[str]
+    found: RawRun, options: ReadOptions, trials: list[Trial], notes: list[str]
 ) -> tuple[Space, list[Trial]]:
     """The space that applies, and the trials that fit it."""
     rows: list[dict[str, Any]] = [dict(t.values) for t in trials]
     finished = [t.state is not State.FAILED for t in trials]
-    given = asked.space is not None
-    space = as_space(asked.space) if asked.space is not None else found.space
-    if asked.parameters and space is not None:
+    given = options.space is not None
+    space = as_space(options.space) if options.space is not None else found.space
+    if options.parameters and space is not None:
         raise SourceError(
             "The parameters are those of the space; leave out --parameters (parameters= in Python)."
         )
     if space is None:
-        rows = [_chosen(row, asked.parameters) for row in rows]
+        rows = [_chosen(row, options.parameters) for row in rows]
         if not any(finished):  # then their values say what there is to say
             finished = [True] * len(rows)
         space, remarks = conclude(rows, finished, found.declared)
@@ -166,31 +187,3 @@ def _fitted(
 
 def _chosen(row: dict[str, Any], parameters: tuple[str, ...]) -> dict[str, Any]:
     return {name: row[name] for name in row if name in parameters} if parameters else row
-
-
-def flat(config: Mapping[str, Any], above: str = "", depth: int = 0) -> dict[str, Any]:
-    """A nested configuration with its keys joined by '/'."""
-    found: dict[str, Any] = {}
-    for key, value in config.items():
-        name = f"{above}{key}"
-        if isinstance(value, Mapping) and value and depth < 20:
-            found |= flat(value, f"{name}/", depth + 1)
-        else:
-            found[name] = value
-    return found
-
-
-def number(value: Any) -> float:
-    """A cost as a float; nan where it is none."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return float("nan")
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
-def moment(value: Any) -> float | None:
-    """Seconds since 1970, where a tool wrote a positive number."""
-    seconds = number(value)
-    return seconds if 0 < seconds < 1e12 else None

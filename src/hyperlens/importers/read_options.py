@@ -10,11 +10,11 @@ import numpy as np
 
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
-__all__ = ["Asked", "GivenSpace", "as_space", "settle"]
+__all__ = ["GivenSpace", "ReadOptions", "as_space", "settle"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadOptions:
     """How the user wants a run to be read; nothing where the run itself should tell.
 
     `maximize` is the direction of the first objective, or the names of all that are maximised.

@@ -7,7 +7,7 @@ from k - 1/2 to k + 1/2 on that scale; an ordinal or a category owns one of equa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -207,6 +207,15 @@ class Parameter:
                 f"({listed(self.values)}); correct the value or add the choice to the space."
             )
         return found
+
+
+def apart(
+    declared: Mapping[str, Parameter | tuple[Any]],
+) -> tuple[list[Parameter], dict[str, Any]]:
+    """Parameters and constants out of both; a constant is declared by a tuple of its one value."""
+    parameters = [p for p in declared.values() if isinstance(p, Parameter)]
+    constants = {name: c[0] for name, c in declared.items() if not isinstance(c, Parameter)}
+    return parameters, constants
 
 
 def _is_number(value: Any) -> bool:

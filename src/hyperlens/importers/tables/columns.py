@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hyperlens.errors import SourceError, listed
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.tables.details import KNOWN
 from hyperlens.runs.history import Objective
 from hyperlens.spaces.space import Space
@@ -49,15 +49,15 @@ class Roles:
     notes: Sequence[str]
 
 
-def roles(columns: Sequence[str], space: Space | None, asked: Asked, what: str) -> Roles:
+def roles(columns: Sequence[str], space: Space | None, options: ReadOptions, what: str) -> Roles:
     """What each column is, by the header, the space, and what the user says."""
     notes: list[str] = []
-    costs, directed = _costs(columns, space, asked, what, notes)
+    costs, directed = _costs(columns, space, options, what, notes)
     rest = [c for c in columns if c not in costs]
     if space is not None:
         parameters = _of_space(rest, space, columns, what)
     else:
-        parameters = _without_space(rest, asked, what, notes)
+        parameters = _without_space(rest, options, what, notes)
     taken = {*parameters, *(c for c in rest if space is not None and c in space.constants)}
     details = _details([c for c in rest if c not in taken])
     ignored = [c for c in rest if c not in taken and c not in details.values()]
@@ -65,13 +65,13 @@ def roles(columns: Sequence[str], space: Space | None, asked: Asked, what: str) 
 
 
 def _costs(
-    columns: Sequence[str], space: Space | None, asked: Asked, what: str, notes: list[str]
+    columns: Sequence[str], space: Space | None, options: ReadOptions, what: str, notes: list[str]
 ) -> tuple[dict[str, Objective], bool]:
     """Columns of costs, the chosen first, and whether their directions are told."""
     declared = {c: m for c in columns if (m := _METRIC.fullmatch(c))}
-    if asked.objectives:
+    if options.objectives:
         found = {
-            _named(name, columns, declared, what): Objective(name) for name in asked.objectives
+            _named(name, columns, declared, what): Objective(name) for name in options.objectives
         }
         if clash := [o.name for c, o in found.items() if space is not None and c in space.names]:
             raise SourceError(
@@ -149,12 +149,12 @@ def _of_space(
 
 
 def _without_space(
-    rest: Sequence[str], asked: Asked, what: str, notes: list[str]
+    rest: Sequence[str], options: ReadOptions, what: str, notes: list[str]
 ) -> dict[str, str]:
     """The columns that the user names, that the header marks, or that nothing else explains."""
-    if asked.parameters:
+    if options.parameters:
         found = {}
-        for name in asked.parameters:
+        for name in options.parameters:
             ways = (name, *(f"{prefix}{name}" for prefix in _PARAMETERS))
             column = next((way for way in ways if way in rest), None)
             if column is None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.files import json_lines, load_json
-from hyperlens.importers.optuna.stored_study import one_line
-from hyperlens.importers.raw_run import flat
+from hyperlens.importers.values import flat, one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,18 +38,17 @@ def read_frame(path: Path, start: bytes) -> DataFrame:
 def _json(path: Path) -> tuple[Any, list[str]]:
     """One object a line, or one document."""
     records: list[Any] = []
+    notes: list[str] = []
     try:
-        for _, line in json_lines(path):
-            if not isinstance(line, dict) and (line is not None or not records):
+        for _, line in json_lines(path, notes):
+            if not isinstance(line, dict):
                 raise SourceError("not lines")
             records.append(line)
     except SourceError:  # then it must be a document as a whole
+        records = []
+    if not records:
         return load_json(path), []
-    if len(records) == 1:
-        return records[0], []
-    if records and records[-1] is None:
-        return records[:-1], [f"The last line of '{path.name}' is cut off and was left out."]
-    return records, []
+    return records[0] if len(records) == 1 and not notes else records, notes
 
 
 def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:

@@ -19,8 +19,8 @@ from typing import Any
 from hyperlens.errors import SourceError, SpaceError
 from hyperlens.importers.files import inside, load_json, malformed
 from hyperlens.importers.optuna.stored_study import one_line
-from hyperlens.importers.raw_run import Found, as_history
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.raw_run import RawRun, as_history
+from hyperlens.importers.read_options import ReadOptions
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
 
@@ -60,7 +60,7 @@ def _is_description(document: Any) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
-def read(folder: Path, asked: Asked) -> History:
+def read(folder: Path, options: ReadOptions) -> History:
     """Read the folder; exactly what was written, unless something else is asked for."""
     description = load_json(folder / RUN)
     objectives = _objectives(description, folder)
@@ -75,10 +75,10 @@ def read(folder: Path, asked: Asked) -> History:
             f"The file '{folder / TRIALS}' is not as 'hyperlens convert' writes it "
             f"({one_line(problem)}); convert the run again."
         ) from problem
-    if asked == Asked(lenient=asked.lenient):
+    if options == ReadOptions(lenient=options.lenient):
         return History(space, tuple(objectives), tuple(trials), source, tuple(notes))
-    kept = None if asked.space is not None else space
-    return as_history(Found(source, objectives, trials, kept, notes=notes), asked)
+    kept = None if options.space is not None else space
+    return as_history(RawRun(source, objectives, trials, kept, notes=notes), options)
 
 
 def _objectives(description: Any, folder: Path) -> list[Objective]:

@@ -12,7 +12,7 @@ import numpy as np
 from hyperlens.errors import SourceError, SpaceError
 from hyperlens.importers.files import inside, start_of
 from hyperlens.importers.raw_run import direction
-from hyperlens.importers.read_options import Asked, as_space, settle
+from hyperlens.importers.read_options import ReadOptions, as_space, settle
 from hyperlens.importers.spaces.inference import MOST_NUMBER, conclude
 from hyperlens.importers.tables.cells import bad_cost, numbers, typed, values
 from hyperlens.importers.tables.columns import Roles, ignored_note, roles
@@ -31,31 +31,31 @@ _FACTS = ("budget", "seed", "instance", "started", "ended", "proposer", "reason"
 Rows = list[dict[str, Any]]
 
 
-def from_file(path: Path, start: bytes, asked: Asked) -> History:
+def from_file(path: Path, start: bytes, options: ReadOptions) -> History:
     """Read a table out of a file."""
-    return _history(read_frame(path, start), asked, f"table {path.name}", f"The table '{path}'")
+    return _history(read_frame(path, start), options, f"table {path.name}", f"The table '{path}'")
 
 
-def from_frame(frame: DataFrame, asked: Asked) -> History:
+def from_frame(frame: DataFrame, options: ReadOptions) -> History:
     """Read a DataFrame."""
-    return _history(frame, asked, "a DataFrame", "The DataFrame")
+    return _history(frame, options, "a DataFrame", "The DataFrame")
 
 
 def recognised(folder: Path) -> bool:
     return inside(folder, _FOLDER) is not None
 
 
-def from_folder(folder: Path, asked: Asked) -> History:
+def from_folder(folder: Path, options: ReadOptions) -> History:
     """Read `trials.csv` with the space beside it, `configspace.json`, `.yaml` or `.csv`."""
-    if asked.space is None and not asked.parameters:
+    if options.space is None and not options.parameters:
         for name in ("configspace.json", "configspace.yaml", "configspace.csv"):
             if path := inside(folder, name):
                 space = _listed_space(path) if name.endswith("csv") else Space.load(path)
-                asked = replace(asked, space=space)
+                options = replace(options, space=space)
                 break
     path = folder / _FOLDER
     frame = read_frame(path, start_of(path))
-    return _history(frame, asked, f"table {folder.name}/{_FOLDER}", f"The table '{path}'")
+    return _history(frame, options, f"table {folder.name}/{_FOLDER}", f"The table '{path}'")
 
 
 def _listed_space(path: Path) -> Space:
@@ -91,19 +91,19 @@ def _listed_parameter(row: dict[str, str]) -> Parameter | tuple[str, Any]:
     return Parameter(name, sort, low, high, log)
 
 
-def _history(frame: DataFrame, asked: Asked, source: str, what: str) -> History:
-    if asked.study is not None:
+def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> History:
+    if options.study is not None:
         raise SourceError(f"{what} holds one run and no studies by name; leave out the study.")
     frame = unpacked(frame)
     columns = [str(name) for name in frame.columns]
     check_names(columns, what)
     frame = frame.set_axis(columns, axis=1)
-    space = None if asked.space is None else as_space(asked.space)
-    if space is not None and asked.parameters:
+    space = None if options.space is None else as_space(options.space)
+    if space is not None and options.parameters:
         raise SourceError(
             "The parameters are those of the space; leave out --parameters (parameters= in Python)."
         )
-    told = roles(columns, space, asked, what)
+    told = roles(columns, space, options, what)
     if len(frame) == 0:
         raise SourceError(f"{what} has no rows; give one row for each trial.")
     notes = [*frame.attrs.get("notes", ()), *told.notes]
@@ -121,7 +121,7 @@ def _history(frame: DataFrame, asked: Asked, source: str, what: str) -> History:
     notes += [*more, *ignored_note([*told.ignored, *unused]), *remarks]
     objectives = []
     for k, objective in enumerate(told.costs.values()):
-        wanted = asked.direction(objective.name, k == 0)
+        wanted = options.direction(objective.name, k == 0)
         if told.directed:
             if wanted is not None and wanted != objective.maximize:
                 does = "maximised" if objective.maximize else "minimised"
@@ -129,7 +129,7 @@ def _history(frame: DataFrame, asked: Asked, source: str, what: str) -> History:
                     f"{what} says that '{objective.name}' is {does}; leave out the direction."
                 )
         elif wanted is None:
-            notes += direction(objective.name, asked.lenient)
+            notes += direction(objective.name, options.lenient)
         else:
             objective = replace(objective, maximize=wanted)
         objectives.append(objective)

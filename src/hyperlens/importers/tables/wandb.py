@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hyperlens.importers.raw_run import flat
+from hyperlens.importers.values import flat
 
 if TYPE_CHECKING:
     from pandas import DataFrame

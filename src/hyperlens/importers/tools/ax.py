@@ -9,18 +9,27 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hyperlens.errors import SourceError, listed
+from hyperlens.errors import listed
 from hyperlens.importers.files import load_json, malformed
-from hyperlens.importers.optuna.stored_study import seconds
-from hyperlens.importers.raw_run import Found, number
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.raw_run import RawRun, metrics_of
+from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.values import (
+    Json,
+    as_dict,
+    as_list,
+    is_number,
+    number,
+    scalar,
+    seconds,
+    text,
+)
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.configspace import Clauses
-from hyperlens.spaces.parameter import Kind, Parameter
+from hyperlens.spaces.parameter import Kind, Parameter, apart
 from hyperlens.spaces.space import Space
 
 _STATES = {
@@ -30,51 +39,47 @@ _STATES = {
     "ABANDONED": State.FAILED,
 }
 
-Json = Mapping[str, Any]
-
 
 def experiment_of(document: Any) -> Json | None:
     """The experiment in a JSON document of Ax, if it is one."""
-    if isinstance(document, dict) and isinstance(document.get("experiment"), dict):
-        document = document["experiment"]
-    if isinstance(document, dict) and "search_space" in document and "trials" in document:
-        return document
-    return None
+    document = as_dict(document)
+    experiment = as_dict(document.get("experiment")) or document
+    return experiment if "search_space" in experiment and "trials" in experiment else None
 
 
-def read(path: Path, asked: Asked) -> Found:
+def read(path: Path, options: ReadOptions) -> RawRun:
     experiment = experiment_of(load_json(path))
     if experiment is None:
         raise malformed(path, "an experiment of Ax")
-    arms = list(_arms(experiment))
-    measured = _measured(experiment)
+    means = _means(experiment)
     objectives = _objectives(experiment)
     names = [o.name for o in objectives]
     if not objectives:
-        metrics = sorted({metric for means in measured.values() for metric in means})
-        names = _chosen(metrics, asked, path)
-    trials: list[Trial] = []
-    for trial, index, name, values in arms:
-        means = measured.get((index, name), {})
-        state = _STATES.get(_name(trial.get("status")), State.RUNNING)
-        reason = trial.get("status_reason")
-        trials.append(
-            Trial(
-                len(trials),
-                values,
-                tuple(means.get(metric, math.nan) for metric in names),
-                state,
-                started=_moment(trial.get("time_run_started") or trial.get("time_created")),
-                ended=_moment(trial.get("time_completed")),
-                proposer=_proposer(trial),
-                reason=None if reason is None else str(reason),
-            )
+        metrics = sorted({metric for by_metric in means.values() for metric in by_metric})
+        names = metrics_of(
+            metrics,
+            options,
+            f"The experiment in '{path}' does not say which one of its metrics {listed(metrics)} was "
+            "optimised; choose one with --objective NAME (objective= in Python).",
         )
-    return Found(
+    trials = [
+        Trial(
+            position,
+            values,
+            tuple(means.get((index, name), {}).get(metric, math.nan) for metric in names),
+            _STATES.get(_name(trial.get("status")), State.RUNNING),
+            started=_moment(trial.get("time_run_started") or trial.get("time_created")),
+            ended=_moment(trial.get("time_completed")),
+            proposer=_proposer(trial),
+            reason=text(trial.get("status_reason")),
+        )
+        for position, (trial, index, name, values) in enumerate(_arms(experiment))
+    ]
+    return RawRun(
         f"Ax experiment {experiment.get('name') or path.name}",
         objectives or [Objective(name) for name in names],
         trials,
-        None if asked.space is not None else _space(experiment, path),
+        None if options.space is not None else _space(experiment, path),
         directed=bool(objectives),
     )
 
@@ -88,22 +93,15 @@ def _moment(moment: Any) -> float | None:
     return seconds(moment.get("value") if isinstance(moment, dict) else moment)
 
 
-def _arms(experiment: Json) -> Iterator[tuple[Json, int, str, dict[str, Any]]]:
+def _arms(experiment: Json) -> Iterator[tuple[Json, int, str, Json]]:
     """Each arm of each trial: the trial, its index, the arm's name and values."""
-    trials = experiment["trials"]
-    for key, trial in trials.items() if isinstance(trials, dict) else ():
-        if not isinstance(trial, dict):
-            continue
-        runs = [trial.get("generator_run"), *_listed(trial.get("generator_run_structs"))]
-        for run in runs:
-            run = run.get("generator_run", run) if isinstance(run, dict) else None
-            for arm in _listed(run.get("arms")) if isinstance(run, dict) else ():
-                if isinstance(arm, dict) and isinstance(arm.get("parameters"), dict):
+    for key, trial in as_dict(experiment["trials"]).items():
+        trial = as_dict(trial)
+        for run in [trial.get("generator_run"), *as_list(trial.get("generator_run_structs"))]:
+            run = as_dict(as_dict(run).get("generator_run", run))
+            for arm in map(as_dict, as_list(run.get("arms"))):
+                if isinstance(arm.get("parameters"), dict):
                     yield trial, _whole(key), str(arm.get("name")), dict(arm["parameters"])
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _whole(key: Any) -> int:
@@ -111,64 +109,50 @@ def _whole(key: Any) -> int:
 
 
 def _proposer(trial: Json) -> str | None:
-    run = trial.get("generator_run")
-    if not isinstance(run, dict):
-        return None
-    told = run.get("generator_key") or run.get("model_key") or run.get("generation_node_name")
-    return None if told is None else str(told)
+    run = as_dict(trial.get("generator_run"))
+    keys = ("generator_key", "model_key", "generation_node_name")
+    return next((str(run[key]) for key in keys if run.get(key)), None)
 
 
-def _measured(experiment: Json) -> dict[tuple[int, str], dict[str, float]]:
+def _means(experiment: Json) -> dict[tuple[int, str], dict[str, float]]:
     """Means by trial and arm; the data of a trial are frames by the time they were attached."""
-    found: dict[tuple[int, str], dict[str, float]] = {}
-    by_trial = experiment.get("data_by_trial")
-    for data in by_trial.values() if isinstance(by_trial, dict) else ():
-        if isinstance(data, dict) and isinstance(data.get("value"), list):
-            frames = [
-                pair[1] for pair in data["value"] if isinstance(pair, list) and len(pair) == 2
-            ]
+    means: dict[tuple[int, str], dict[str, float]] = {}
+    for data in map(as_dict, as_dict(experiment.get("data_by_trial")).values()):
+        if isinstance(data.get("value"), list):
+            pairs = (pair for pair in data["value"] if isinstance(pair, list) and len(pair) == 2)
+            frames = [frame for _, frame in pairs]
         else:
-            frames = list(data.values()) if isinstance(data, dict) else []
+            frames = list(data.values())
         for frame in frames:
             for index, arm, metric, mean in _rows(frame):
-                found.setdefault((index, arm), {})[metric] = mean
-    return found
+                means.setdefault((index, arm), {})[metric] = mean
+    return means
 
 
 def _rows(data: Any) -> Iterator[tuple[int, str, str, float]]:
-    frame = data.get("df") if isinstance(data, dict) else None
-    text = frame.get("value") if isinstance(frame, dict) else None
+    document = as_dict(as_dict(data).get("df")).get("value")
     try:
-        columns = json.loads(text) if isinstance(text, str) else None
+        columns = as_dict(json.loads(document) if isinstance(document, str) else None)
     except (ValueError, RecursionError):
         return
-    if not isinstance(columns, dict):
-        return
-    wanted = [columns.get(c) for c in ("trial_index", "arm_name", "metric_name", "mean")]
-    if not all(isinstance(column, dict) for column in wanted):
-        return
-    index, arm, metric, mean = (column or {} for column in wanted)
-    for row in metric:
-        yield _whole(index.get(row)), str(arm.get(row)), str(metric[row]), number(mean.get(row))
+    cells = [columns.get(c) for c in ("trial_index", "arm_name", "metric_name", "mean")]
+    if all(isinstance(column, dict) for column in cells):
+        index, arm, metric, mean = map(as_dict, cells)
+        for row, name in metric.items():
+            yield _whole(index.get(row)), str(arm.get(row)), str(name), number(mean.get(row))
 
 
 def _objectives(experiment: Json) -> list[Objective]:
     """What was optimised; an expression such as '-loss' is maximised, so 'loss' is minimised."""
-    config = experiment.get("optimization_config")
-    objective = config.get("objective") if isinstance(config, dict) else None
-    if not isinstance(objective, dict):
-        return []
-    parts = objective.get("objectives") or [objective]
-    found = []
-    for part in parts if isinstance(parts, list) else ():
-        if not isinstance(part, dict):
-            continue
-        metric = part.get("metric")
-        if isinstance(metric, dict) and "name" in metric:
-            found.append(Objective(str(metric["name"]), not part.get("minimize")))
+    objective = as_dict(as_dict(experiment.get("optimization_config")).get("objective"))
+    objectives = []
+    for part in map(as_dict, as_list(objective.get("objectives") or [objective])):
+        metric = as_dict(part.get("metric"))
+        if "name" in metric:
+            objectives.append(Objective(str(metric["name"]), not part.get("minimize")))
         else:
-            found += _expressed(str(part.get("expression") or ""))
-    return list({o.name: o for o in found}.values())
+            objectives += _expressed(str(part.get("expression") or ""))
+    return list({o.name: o for o in objectives}.values())
 
 
 def _expressed(expression: str) -> list[Objective]:
@@ -179,49 +163,29 @@ def _expressed(expression: str) -> list[Objective]:
     return [Objective(m[2].strip(), m[1] == "") for m in matches if m is not None]
 
 
-def _chosen(metrics: list[str], asked: Asked, path: Path) -> list[str]:
-    """The metrics to look at where the experiment does not say what was optimised."""
-    if asked.objectives and set(asked.objectives) <= set(metrics):
-        return list(dict.fromkeys(asked.objectives))
-    if len(metrics) == 1 and not asked.objectives:
-        return metrics
-    raise SourceError(
-        f"The experiment in '{path}' does not say which one of its metrics {listed(metrics)} was "
-        "optimised; choose one with --objective NAME (objective= in Python)."
-    )
-
-
 def _space(experiment: Json, path: Path) -> Space | None:
-    space = experiment["search_space"]
-    entries = space.get("parameters") if isinstance(space, dict) else None
-    parameters: list[Parameter] = []
-    constants: dict[str, Any] = {}
-    clauses: dict[str, list[Any]] = {}
-    for entry in _listed(entries):
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+    declared: dict[str, Parameter | tuple[Any]] = {}
+    parents: dict[str, list[tuple[str, Any]]] = {}
+    for entry in map(as_dict, as_list(as_dict(experiment["search_space"]).get("parameters"))):
+        if not isinstance(entry.get("name"), str):
             raise malformed(path, "the parameters of an Ax search space")
-        found = _parameter(entry)
-        if isinstance(found, Parameter):
-            parameters.append(found)
-        else:
-            constants[entry["name"]] = found[0]
-        dependents = entry.get("dependents")
-        for text, children in dependents.items() if isinstance(dependents, dict) else ():
-            for child in _listed(children):
-                clauses.setdefault(str(child), []).append((entry["name"], _value(entry, text)))
-    known = {p.name for p in parameters}
+        declared[entry["name"]] = _parameter(entry)
+        for key, children in as_dict(entry.get("dependents")).items():
+            for child in as_list(children):
+                parents.setdefault(str(child), []).append((entry["name"], _value(entry, key)))
+    parameters, constants = apart(declared)
     conditions: dict[str, Clauses] = {
-        child: tuple(((parent, "equal", value),) for parent, value in ways)
-        for child, ways in clauses.items()
-        if child in known
+        p.name: tuple(((parent, "equal", value),) for parent, value in parents[p.name])
+        for p in parameters
+        if p.name in parents
     }
     return Space.of(parameters, conditions, constants) if parameters else None
 
 
-def _value(entry: Json, text: str) -> Any:
+def _value(entry: Json, key: str) -> Any:
     """The value that a JSON key stands for."""
-    values = _listed(entry.get("values")) or [entry.get("value")]
-    return next((value for value in values if str(value) == text), text)
+    values = as_list(entry.get("values")) or [entry.get("value")]
+    return next((value for value in values if str(value) == key), key)
 
 
 def _parameter(entry: Json) -> Parameter | tuple[Any]:
@@ -233,13 +197,8 @@ def _parameter(entry: Json) -> Parameter | tuple[Any]:
             return (int(low) if whole else low,)
         kind: Kind = "integer" if whole else "float"
         return Parameter(name, kind, low, high, bool(entry.get("log_scale")))
-    values = list(dict.fromkeys(map(_hashable, _listed(entry.get("values")))))
+    values = tuple(dict.fromkeys(map(scalar, as_list(entry.get("values")))))
     if len(values) > 1:
-        numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
-        ordered = bool(entry.get("is_ordered")) and (numbers or len(values) > 2)
-        return Parameter(name, "ordinal" if ordered else "categorical", choices=tuple(values))
-    return (values[0] if values else _hashable(entry.get("value")),)
-
-
-def _hashable(value: Any) -> Any:
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+        ordered = bool(entry.get("is_ordered")) and (all(map(is_number, values)) or len(values) > 2)
+        return Parameter(name, "ordinal" if ordered else "categorical", choices=values)
+    return (values[0] if values else scalar(entry.get("value")),)

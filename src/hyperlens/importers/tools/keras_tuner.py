@@ -7,16 +7,17 @@ the score of the metric that was optimised.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hyperlens.importers.files import entries, inside, load_json, malformed
-from hyperlens.importers.raw_run import Found, number
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.raw_run import RawRun
+from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.values import Json, amount, as_dict, as_list, last_line, number
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.configspace import Clauses, Literal
-from hyperlens.spaces.parameter import MOST_LEVELS, Parameter
+from hyperlens.spaces.parameter import MOST_LEVELS, Parameter, apart
 from hyperlens.spaces.space import Space
 
 _STATES = {
@@ -27,8 +28,6 @@ _STATES = {
 }
 _EPOCHS = "tuner/epochs"  # what its Hyperband sets beside the parameters
 
-Json = Mapping[str, Any]
-
 
 def recognised(folder: Path) -> bool:
     return bool(_trial_files(folder))
@@ -36,25 +35,23 @@ def recognised(folder: Path) -> bool:
 
 def _trial_files(folder: Path) -> list[Path]:
     folders = (p for p in entries(folder) if p.is_dir() and p.name.startswith("trial_"))
-    found = (inside(p, "trial.json") for p in folders)
-    return [path for path in found if path is not None]
+    files = (inside(p, "trial.json") for p in folders)
+    return [path for path in files if path is not None]
 
 
-def read(folder: Path, asked: Asked) -> Found:
-    documents = [(path, load_json(path)) for path in _trial_files(folder)]
-    for path, document in documents:
-        if not isinstance(document, dict) or not isinstance(document.get("hyperparameters"), dict):
+def read(folder: Path, options: ReadOptions) -> RawRun:
+    documents: list[Json] = []
+    for path in _trial_files(folder):
+        documents.append(as_dict(load_json(path)))
+        if not isinstance(documents[-1].get("hyperparameters"), dict):
             raise malformed(path, "a trial of Keras Tuner")
-    told = [document for _, document in documents]
-    objective = _objective(told)
-    trials = [_trial(k, document) for k, document in enumerate(told)]
+    objective = _objective(documents)
     notes: list[str] = []
-    space = None if asked.space is not None else _space(told, notes)
-    return Found(
+    return RawRun(
         f"Keras Tuner project {folder.name}",
         [objective or Objective("score")],
-        trials,
-        space,
+        [_trial(k, document) for k, document in enumerate(documents)],
+        None if options.space is not None else _space(documents, notes),
         directed=objective is not None,
         notes=notes,
     )
@@ -80,77 +77,65 @@ def _objective(documents: Sequence[Json]) -> Objective | None:
 
 
 def _metrics(document: Json) -> dict[str, Json]:
-    metrics = document.get("metrics")
-    metrics = metrics.get("metrics") if isinstance(metrics, dict) else None
-    pairs = metrics.items() if isinstance(metrics, dict) else ()
-    return {str(name): metric for name, metric in pairs if isinstance(metric, dict)}
+    metrics = as_dict(as_dict(document.get("metrics")).get("metrics"))
+    return {str(name): metric for name, metric in metrics.items() if isinstance(metric, dict)}
 
 
 def _observed(metric: Json) -> set[float]:
     """Means over executions, as the tool scores them."""
-    found = set()
-    observations = metric.get("observations")
-    for observation in observations if isinstance(observations, list) else ():
-        values = observation.get("value") if isinstance(observation, dict) else None
-        told = [number(v) for v in values] if isinstance(values, list) else [number(values)]
-        if told:
-            found.add(math.fsum(told) / len(told))
-            found.add(sum(told) / len(told))
-    return found
+    means = set()
+    for observation in map(as_dict, as_list(metric.get("observations"))):
+        value = observation.get("value")
+        values = [number(v) for v in (value if isinstance(value, list) else [value])]
+        if values:
+            means |= {math.fsum(values) / len(values), sum(values) / len(values)}
+    return means
 
 
 def _trial(position: int, document: Json) -> Trial:
-    values = document["hyperparameters"].get("values")
-    values = values if isinstance(values, dict) else {}
+    values = as_dict(document["hyperparameters"].get("values"))
     state = _STATES.get(str(document.get("status")), State.FAILED)
     score = number(document.get("score"))
     if state is State.COMPLETE and math.isnan(score):
         state = State.FAILED
-    epochs = number(values.get(_EPOCHS))
-    message = document.get("message")
-    lines = str(message).strip().splitlines() if message else []
     return Trial(
         position,
         {name: v for name, v in values.items() if not name.startswith("tuner/")},
         (score,),
         state,
-        budget=None if math.isnan(epochs) else epochs,
-        reason=lines[-1][:500] if lines else None,
+        budget=amount(values.get(_EPOCHS)),
+        reason=last_line(document.get("message")),
     )
 
 
 def _space(documents: Sequence[Json], notes: list[str]) -> Space | None:
-    """The union of the spaces of all trials; the widest where a name comes back changed."""
-    entries_: dict[str, dict[str, Json]] = {}
+    """The union of the spaces of all trials; None, to be inferred, where a name comes back changed."""
+    versions: dict[str, dict[str, Json]] = {}
     for document in documents:
-        space = document["hyperparameters"].get("space")
-        for entry in space if isinstance(space, list) else ():
-            config = entry.get("config") if isinstance(entry, dict) else None
-            if isinstance(config, dict) and isinstance(config.get("name"), str):
-                kept = entries_.setdefault(config["name"], {})
-                kept[str(sorted(config.items(), key=lambda pair: pair[0]))] = entry
-    parameters: list[Parameter] = []
-    constants: dict[str, Any] = {}
+        for entry in map(as_dict, as_list(document["hyperparameters"].get("space"))):
+            config = as_dict(entry.get("config"))
+            if isinstance(config.get("name"), str):
+                content = str(sorted(config.items(), key=lambda pair: pair[0]))
+                versions.setdefault(config["name"], {})[content] = entry
+    declared: dict[str, Parameter | tuple[Any]] = {}
     clauses: dict[str, Clauses] = {}
-    for name, versions in entries_.items():
+    for name, entries_ in versions.items():
         if name.startswith("tuner/"):
             continue
-        entry = next(iter(versions.values()))
-        if len(versions) > 1:
+        if len(entries_) > 1:
             notes.append(f"'{name}' was declared in several ways; the space was inferred instead.")
             return None
-        found = _parameter(name, str(entry.get("class_name")), entry["config"])
-        if found is None:
+        (entry,) = entries_.values()
+        parameter = _parameter(name, str(entry.get("class_name")), entry["config"])
+        if parameter is None:
             return None
-        if isinstance(found, Parameter):
-            parameters.append(found)
-            if condition := _condition(entry["config"]):
-                clauses[name] = condition
-        else:
-            constants[name] = found[0]
-    known = {p.name for p in parameters} | constants.keys()
-    unknown = {literal[0] for c in clauses.values() for clause in c for literal in clause} - known
-    return Space.of(parameters, clauses, constants) if parameters and not unknown else None
+        declared[name] = parameter
+        if isinstance(parameter, Parameter) and (condition := _condition(entry["config"])):
+            clauses[name] = condition
+    parameters, constants = apart(declared)
+    parents = {literal[0] for c in clauses.values() for clause in c for literal in clause}
+    known = parameters and parents <= declared.keys()
+    return Space.of(parameters, clauses, constants) if known else None
 
 
 def _parameter(name: str, kind: str, config: Json) -> Parameter | tuple[Any] | None:
@@ -159,14 +144,11 @@ def _parameter(name: str, kind: str, config: Json) -> Parameter | tuple[Any] | N
     if kind == "Fixed":
         return (config.get("value"),)
     if kind == "Choice":
-        values = config.get("values")
-        if not isinstance(values, list) or not values:
-            return None
-        distinct = tuple(dict.fromkeys(values))
-        if len(distinct) == 1:
-            return (distinct[0],)
+        choices = tuple(dict.fromkeys(as_list(config.get("values"))))
+        if len(choices) < 2:
+            return (choices[0],) if choices else None
         ordered = bool(config.get("ordered"))
-        return Parameter(name, "ordinal" if ordered else "categorical", choices=distinct)
+        return Parameter(name, "ordinal" if ordered else "categorical", choices=choices)
     low, high, step = (number(config.get(k)) for k in ("min_value", "max_value", "step"))
     if kind not in ("Int", "Float") or not (math.isfinite(low) and math.isfinite(high)):
         return None
@@ -195,12 +177,10 @@ def _levels(low: float, high: float, step: float, whole: bool, log: bool) -> tup
 def _condition(config: Json) -> Clauses | None:
     """All parents must have one of their values."""
     literals: list[Literal] = []
-    conditions = config.get("conditions")
-    for entry in conditions if isinstance(conditions, list) else ():
-        parent = entry.get("config") if isinstance(entry, dict) else None
-        values = parent.get("values") if isinstance(parent, dict) else None
-        if isinstance(parent, dict) and isinstance(values, list) and values:
-            name = str(parent.get("name"))
+    for entry in as_list(config.get("conditions")):
+        parent = as_dict(as_dict(entry).get("config"))
+        name, values = str(parent.get("name")), as_list(parent.get("values"))
+        if values:
             one = len(values) == 1
             literals.append((name, "equal", values[0]) if one else (name, "in", tuple(values)))
     return (tuple(literals),) if literals else None

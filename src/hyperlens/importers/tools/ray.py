@@ -10,16 +10,27 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.files import broken, entries, inside, json_lines, load_json, start_of
-from hyperlens.importers.raw_run import Found, flat, moment, number
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.raw_run import RawRun, metrics_of, space_beside
+from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.values import (
+    Json,
+    amount,
+    as_dict,
+    as_list,
+    flat,
+    is_number,
+    last_line,
+    moment,
+    number,
+)
 from hyperlens.runs.history import Objective, State, Trial
-from hyperlens.spaces.space import Space
 
 _AUTOMATIC = {
     *("training_iteration", "time_total_s", "episodes_total", "timesteps_total", "node_ip"),
@@ -35,22 +46,22 @@ _STATES = {
     "PAUSED": State.RUNNING,
 }
 
-Report = dict[str, Any]
-
 
 def recognised(folder: Path) -> bool:
     return _is_digest(folder) or bool(_trial_folders(folder))
 
 
-def read(folder: Path, asked: Asked) -> Found:
-    file = inside(folder, "configspace.json") if asked.space is None else None
-    space = Space.load(file) if file else None
-    found = _digest(folder) if _is_digest(folder) else _experiment(folder, asked)
-    found.space = space
-    found.directed = False
-    if file:
-        found.notes.append("The space is that of configspace.json in the folder.")
-    return found
+def read(folder: Path, options: ReadOptions) -> RawRun:
+    space = space_beside(folder, options)
+    names, trials = _digest(folder) if _is_digest(folder) else _experiment(folder, options)
+    return RawRun(
+        f"Ray Tune experiment {folder.name}",
+        [Objective(name) for name in names],
+        trials,
+        space,
+        directed=False,
+        notes=["The space is that of configspace.json in the folder."] if space else [],
+    )
 
 
 def _is_digest(folder: Path) -> bool:
@@ -58,14 +69,15 @@ def _is_digest(folder: Path) -> bool:
     return all(f is not None and start_of(f).lstrip().startswith(b"{") for f in files)
 
 
-def _digest(folder: Path) -> Found:
+def _digest(folder: Path) -> tuple[list[str], list[Trial]]:
     """Configurations by trial, and a metric with its value by trial."""
     configs, results = (load_json(folder / name) for name in ("configs.json", "results.json"))
-    metrics = {
-        str(told[0])
-        for told in (results.values() if isinstance(results, dict) else ())
-        if isinstance(told, list) and len(told) == 2
+    pairs = {
+        name: pair
+        for name, pair in as_dict(results).items()
+        if isinstance(pair, list) and len(pair) == 2
     }
+    metrics = {str(metric) for metric, _ in pairs.values()}
     if not isinstance(configs, dict) or len(metrics) != 1:
         raise SourceError(
             f"The files configs.json and results.json of '{folder}' do not hold one configuration "
@@ -73,45 +85,50 @@ def _digest(folder: Path) -> Found:
         )
     trials = []
     for position, (name, config) in enumerate(sorted(configs.items())):
-        told = results.get(name)
-        cost = number(told[1]) if isinstance(told, list) and len(told) == 2 else float("nan")
-        state = State.COMPLETE if told is not None else State.RUNNING
-        values = flat(config) if isinstance(config, dict) else {}
-        trials.append(Trial(position, values, (cost,), state))
-    return Found(f"Ray Tune experiment {folder.name}", [Objective(metrics.pop())], trials)
+        cost = number(pairs[name][1]) if name in pairs else math.nan
+        state = State.COMPLETE if results.get(name) is not None else State.RUNNING
+        trials.append(Trial(position, flat(as_dict(config)), (cost,), state))
+    return list(metrics), trials
 
 
 def _trial_folders(folder: Path) -> list[Path]:
     return [p for p in entries(folder) if p.is_dir() and inside(p, "params.json")]
 
 
-def _experiment(folder: Path, asked: Asked) -> Found:
+def _experiment(folder: Path, options: ReadOptions) -> tuple[list[str], list[Trial]]:
     states = _states(folder)
-    read_trials = [(path, _config(path), _reports(path)) for path in _trial_folders(folder)]
-    metrics = _metrics([last for _, _, (_, last) in read_trials])
-    names = _chosen(metrics, asked, folder)
+    reports = {path: _reports(path) for path in _trial_folders(folder)}
+    metrics = _metrics([last for _, last in reports.values()])
+    if not metrics:
+        raise SourceError(
+            f"No trial of '{folder}' reported a number; wait until one has, or check the folder."
+        )
+    names = metrics_of(
+        metrics,
+        options,
+        f"The trials of '{folder}' report {listed(metrics)}; choose what was optimised with "
+        "--objective NAME (objective= in Python).",
+    )
     trials: list[Trial] = []
-    for path, config, (first, last) in read_trials:
+    for path, (first, last) in reports.items():
         name = str(last.get("trial_id") or _identity(path))
         state = states.get(name, State.COMPLETE if last else State.RUNNING)
         error = _error(path)
         if error is not None or (state is State.COMPLETE and not last):
             state = State.FAILED
-        iteration = number(last.get("training_iteration"))
         trials.append(
             Trial(
                 len(trials),
-                config,
+                flat(as_dict(load_json(path / "params.json"))),
                 tuple(number(last.get(metric)) for metric in names),
                 state,
-                budget=None if iteration != iteration else iteration,
+                budget=amount(last.get("training_iteration")),
                 started=moment(first.get("timestamp")),
                 ended=moment(last.get("timestamp")) if state is not State.RUNNING else None,
                 reason=error,
             )
         )
-    objectives = [Objective(name) for name in names]
-    return Found(f"Ray Tune experiment {folder.name}", objectives, _in_order(trials))
+    return names, _in_order(trials)
 
 
 def _in_order(trials: list[Trial]) -> list[Trial]:
@@ -121,16 +138,11 @@ def _in_order(trials: list[Trial]) -> list[Trial]:
     return [replace(trial, number=position) for position, trial in enumerate(order)]
 
 
-def _config(folder: Path) -> dict[str, Any]:
-    config = load_json(folder / "params.json")
-    return flat(config) if isinstance(config, dict) else {}
-
-
-def _reports(folder: Path) -> tuple[Report, Report]:
+def _reports(folder: Path) -> tuple[Json, Json]:
     """The first and the last report of a trial; empty where there is none."""
     path = inside(folder, "result.json")
-    first: Report = {}
-    last: Report = {}
+    first: Json = {}
+    last: Json = {}
     if path is not None and path.stat().st_size:
         for _, line in json_lines(path):
             if isinstance(line, dict):
@@ -155,52 +167,28 @@ def _cell(text: Any) -> Any:
         return text
 
 
-def _metrics(reports: list[Report]) -> list[str]:
+def _metrics(reports: list[Json]) -> list[str]:
     """Names of the numbers that trials report of themselves."""
-    seen: dict[str, None] = {}
-    for report in reports:
-        for name, value in report.items():
-            known = name in _AUTOMATIC or name.startswith("config/")
-            if not known and isinstance(value, (int, float)) and not isinstance(value, bool):
-                seen[name] = None
-    return list(seen)
-
-
-def _chosen(metrics: list[str], asked: Asked, folder: Path) -> list[str]:
-    if not metrics:
-        raise SourceError(
-            f"No trial of '{folder}' reported a number; wait until one has, or check the folder."
-        )
-    if asked.objectives and set(asked.objectives) <= set(metrics):
-        return list(dict.fromkeys(asked.objectives))
-    if asked.objectives or len(metrics) > 1:
-        raise SourceError(
-            f"The trials of '{folder}' report {listed(metrics)}; choose what was optimised with "
-            "--objective NAME (objective= in Python)."
-        )
-    return metrics
+    numbers = (name for report in reports for name in report if is_number(report[name]))
+    own = (n for n in numbers if n not in _AUTOMATIC and not n.startswith("config/"))
+    return list(dict.fromkeys(own))
 
 
 def _states(folder: Path) -> dict[str, State]:
     """How each trial ended, from the newest state of the experiment."""
     files = [p for p in entries(folder) if p.match("experiment_state-*.json") and p.is_file()]
-    if not files:
-        return {}
-    document = load_json(files[-1])
-    listed_ = document.get("trial_data") if isinstance(document, dict) else None
-    if listed_ is None and isinstance(document, dict):
-        listed_ = document.get("checkpoints")  # before Ray 2.4
-    found: dict[str, State] = {}
-    for entry in listed_ if isinstance(listed_, list) else []:
-        text = entry[0] if isinstance(entry, list) and entry else entry
+    document = as_dict(load_json(files[-1])) if files else {}
+    data = document.get("trial_data", document.get("checkpoints"))  # the latter before Ray 2.4
+    states: dict[str, State] = {}
+    for entry in as_list(data):
+        content = entry[0] if isinstance(entry, list) and entry else entry
         try:
-            trial = json.loads(text) if isinstance(text, str) else text
+            trial = as_dict(json.loads(content) if isinstance(content, str) else content)
         except (ValueError, RecursionError):
             continue
-        if isinstance(trial, dict) and isinstance(trial.get("trial_id"), str):
-            state = _STATES.get(str(trial.get("status")), State.COMPLETE)
-            found[trial["trial_id"]] = state
-    return found
+        if isinstance(trial.get("trial_id"), str):
+            states[trial["trial_id"]] = _STATES.get(str(trial.get("status")), State.COMPLETE)
+    return states
 
 
 def _identity(folder: Path) -> str:
@@ -217,5 +205,4 @@ def _error(folder: Path) -> str | None:
     path = inside(folder, "error.txt")
     if path is None:
         return None
-    lines = start_of(path, 65536).decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:500] if lines else "error"
+    return last_line(start_of(path, 65536).decode("utf-8", "replace")) or "error"

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hyperlens.errors import SourceError, listed
-from hyperlens.importers.raw_run import Found
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.raw_run import RawRun
+from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.values import is_number, scalar
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.parameter import Parameter
 
@@ -31,30 +33,29 @@ def is_results(source: Any) -> bool:
     )
 
 
-def from_search(search: Any, asked: Asked) -> Found:
+def from_search(search: Any, options: ReadOptions) -> RawRun:
     """Read a fitted search object."""
     results: Any = getattr(search, "cv_results_", None)
     if not is_results(results):
         raise SourceError(
             f"This {type(search).__name__} has not been fitted; call its fit before reading it."
         )
-    found = from_results(results, asked, type(search).__name__, getattr(search, "refit", None))
+    run = from_results(results, options, type(search).__name__, getattr(search, "refit", None))
     grids = getattr(search, "param_distributions", None) or getattr(search, "param_grid", None)
-    found.declared = _declared([grids] if isinstance(grids, Mapping) else list(grids or []))
-    return found
+    return replace(run, declared=_declared([grids] if isinstance(grids, Mapping) else grids or []))
 
 
 def from_results(
     results: Mapping[str, Any],
-    asked: Asked,
+    options: ReadOptions,
     what: str = "cv_results_",
     refit: Any = None,
-) -> Found:
+) -> RawRun:
     """Read the dictionary of results."""
     params = list(results["params"])
     metrics = [str(key).removeprefix(_MEAN) for key in results if str(key).startswith(_MEAN)]
     first = [refit] if refit in metrics else []
-    if len(metrics) > 1 and not asked.objectives and not first:
+    if len(metrics) > 1 and not options.objectives and not first:
         raise SourceError(
             f"This {what} has several scores, {listed(metrics)}; choose one with --objective NAME "
             "(objective= in Python)."
@@ -81,40 +82,38 @@ def from_results(
             )
         )
     objectives = [Objective(name, maximize=True) for name in names]
-    return Found(f"scikit-learn {what}", objectives, trials)
+    return RawRun(f"scikit-learn {what}", objectives, trials)
 
 
 def _value(value: Any) -> Any:
     """A value as a scalar; an estimator or a tuple by its text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return " ".join(str(value).split())
+    value = value.item() if isinstance(value, np.generic) else value
+    shown = scalar(value)
+    return shown if shown is value else " ".join(shown.split())
 
 
 def _declared(grids: Sequence[Mapping[str, Any]]) -> dict[str, Parameter]:
     """Parameters of all grids; one whose grids differ in kind is left to be inferred."""
-    found: dict[str, Parameter] = {}
-    seen: dict[str, list[Any]] = {}
+    ranges: dict[str, list[Any]] = {}
     for grid in grids:
-        for name, told in grid.items():
-            seen.setdefault(str(name), []).append(told)
-    for name, told in seen.items():
-        if all(not hasattr(part, "rvs") for part in told):
-            parameter = _choices(name, [_value(v) for part in told for v in part])
+        for name, values in grid.items():
+            ranges.setdefault(str(name), []).append(values)
+    declared = {}
+    for name, parts in ranges.items():
+        if not any(hasattr(part, "rvs") for part in parts):
+            parameter = _choices(name, [_value(v) for part in parts for v in part])
         else:
-            parameter = _distribution(name, told[0]) if len(told) == 1 else None
+            parameter = _distribution(name, parts[0]) if len(parts) == 1 else None
         if parameter is not None:
-            found[name] = parameter
-    return found
+            declared[name] = parameter
+    return declared
 
 
 def _choices(name: str, values: Sequence[Any]) -> Parameter | None:
     distinct = list({(type(v), v): v for v in values}.values())
     if len(distinct) < 2 or len({str(v) for v in distinct}) < len(distinct):
         return None
-    if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in distinct):
+    if all(map(is_number, distinct)):
         ordered = tuple(sorted(set(distinct)))
         return Parameter(name, "ordinal", choices=ordered) if len(ordered) > 1 else None
     return Parameter(name, "categorical", choices=tuple(distinct))

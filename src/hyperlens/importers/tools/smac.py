@@ -7,16 +7,16 @@ minimised.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import listed
 from hyperlens.importers.files import inside, load_json, malformed
-from hyperlens.importers.raw_run import Found, moment, number
-from hyperlens.importers.read_options import Asked
+from hyperlens.importers.raw_run import RawRun, space_beside
+from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.values import Json, amount, as_dict, moment, number, text
 from hyperlens.runs.history import Objective, State, Trial
-from hyperlens.spaces.space import Space
 
 _NAMES = (
     *("config_id", "instance", "seed", "budget", "cost", "time", "cpu_time", "status"),
@@ -37,47 +37,45 @@ def recognised(folder: Path) -> bool:
     return inside(folder, _FILE) is not None
 
 
-def read(folder: Path, asked: Asked) -> Found:
+def read(folder: Path, options: ReadOptions) -> RawRun:
     path = folder / _FILE
-    document = load_json(path)
-    if not isinstance(document, dict) or not isinstance(document.get("data"), (list, dict)):
+    document = as_dict(load_json(path))
+    data, configs = document.get("data"), document.get("configs")
+    if not isinstance(data, (list, dict)):
         raise malformed(path, "SMAC's list of evaluations under 'data'")
-    configs = document.get("configs")
     if not isinstance(configs, dict):
         raise malformed(path, "SMAC's configurations under 'configs'")
-    origins = document.get("config_origins")
-    origins = origins if isinstance(origins, dict) else {}
-    runs = [_run(entry) for entry in _entries(document["data"])]
-    if None in runs:
-        raise malformed(path, f"an evaluation of SMAC in entry {runs.index(None) + 1} of 'data'")
-    told = [run for run in runs if run is not None]
-    names = _objectives(folder, told)
-    budgets = any(run.get("budget") for run in told)  # version 1 writes 0 where there is none
-    trials: list[Trial] = []
-    unknown = set()
-    for run in told:
+    origins = as_dict(document.get("config_origins"))
+    runs: list[Json] = []
+    for k, entry in enumerate(data if isinstance(data, list) else data.values(), 1):
+        run = _run(entry)
+        if run is None:
+            raise malformed(path, f"an evaluation of SMAC in entry {k} of 'data'")
+        runs.append(run)
+    names = _objectives(folder, runs)
+    if not any(run.get("budget") for run in runs):  # version 1 writes 0 where there is none
+        runs = [run | {"budget": None} for run in runs]
+    unknown = {
+        key for run in runs if not isinstance(configs.get(key := str(run["config_id"])), dict)
+    }
+    known = [run for run in runs if str(run["config_id"]) not in unknown]
+    trials = []
+    for position, run in enumerate(known):
         key = str(run["config_id"])
-        if not isinstance(configs.get(key), dict):
-            unknown.add(key)
-            continue
-        trials.append(_trial(len(trials), run, configs[key], origins.get(key), names, budgets))
+        trials.append(_trial(position, run, configs[key], origins.get(key), len(names)))
     notes = []
     if unknown:
         notes.append(
             f"Evaluations of configurations that the file does not hold were left out: "
             f"{listed(sorted(unknown))}."
         )
-    objectives = [Objective(name) for name in names]
     home = folder.resolve()  # output/name/seed
     source = f"SMAC run {home.parent.name}/{home.name}"
-    return Found(source, objectives, trials, _space(folder, asked), notes=notes)
+    space = space_beside(folder, options)
+    return RawRun(source, [Objective(name) for name in names], trials, space, notes=notes)
 
 
-def _entries(data: Any) -> list[Any]:
-    return list(data) if isinstance(data, list) else [data[key] for key in data]
-
-
-def _run(entry: Any) -> Mapping[str, Any] | None:
+def _run(entry: Any) -> Json | None:
     """One evaluation by names, whatever version wrote it."""
     if isinstance(entry, dict):
         run = dict(entry)
@@ -99,45 +97,36 @@ def _run(entry: Any) -> Mapping[str, Any] | None:
     return run if "config_id" in run and "cost" in run else None
 
 
-def _objectives(folder: Path, runs: list[Mapping[str, Any]]) -> list[str]:
+def _objectives(folder: Path, runs: list[Json]) -> list[str]:
     """Names of the objectives: as the scenario says, or by their number."""
     count = max((len(r["cost"]) for r in runs if isinstance(r["cost"], list)), default=1) or 1
     path = inside(folder, "scenario.json")
-    scenario = load_json(path) if path else None
-    told = scenario.get("objectives") if isinstance(scenario, dict) else None
-    names = list(map(str, told)) if isinstance(told, list) else [str(told)] if told else []
-    if len(names) != count or len(set(names)) != count:
+    objectives = as_dict(load_json(path)).get("objectives") if path else None
+    names = objectives if isinstance(objectives, list) else [objectives] if objectives else []
+    if len(names) != count or len(set(map(str, names))) != count:
         return ["cost"] if count == 1 else [f"cost_{k}" for k in range(count)]
-    return names
+    return list(map(str, names))
 
 
-def _trial(
-    position: int,
-    run: Mapping[str, Any],
-    values: dict[str, Any],
-    origin: Any,
-    names: list[str],
-    budgets: bool,
-) -> Trial:
+def _trial(position: int, run: Json, values: Json, origin: Any, objectives: int) -> Trial:
     status = _status(run.get("status"))
     state = _STATES.get(status, State.FAILED)
     costs = run["cost"] if isinstance(run["cost"], list) else [run["cost"]]
     costs = [number(c) for c in costs] if state is not State.RUNNING else []
-    costs += [float("nan")] * (len(names) - len(costs))
-    instance = run.get("instance")
+    costs += [math.nan] * (objectives - len(costs))
     seed = number(run.get("seed"))
     failed = state is State.FAILED
     return Trial(
         position,
         values,
-        tuple(costs[: len(names)]),
+        tuple(costs[:objectives]),
         state,
-        budget=_budget(run.get("budget")) if budgets else None,
-        seed=int(seed) if seed == seed and abs(seed) < 2**63 else None,
-        instance=None if instance is None else str(instance),
+        budget=amount(run.get("budget")),
+        seed=int(seed) if abs(seed) < 2**63 else None,
+        instance=text(run.get("instance")),
         started=moment(run.get("starttime")),
         ended=moment(run.get("endtime")),
-        proposer=None if origin is None else str(origin),
+        proposer=text(origin),
         reason=_reason(status, run.get("additional_info")) if failed else None,
     )
 
@@ -150,18 +139,6 @@ def _status(status: Any) -> str:
     return str(status).rsplit(".", 1)[-1].upper()
 
 
-def _budget(budget: Any) -> float | None:
-    value = number(budget)
-    return None if value != value else value
-
-
 def _reason(status: str, information: Any) -> str:
-    error = information.get("error") if isinstance(information, dict) else None
+    error = as_dict(information).get("error")
     return f"{status.lower()}: {error}" if error else status.lower()
-
-
-def _space(folder: Path, asked: Asked) -> Space | None:
-    if asked.space is not None:
-        return None
-    path = inside(folder, "configspace.json")
-    return Space.load(path) if path else None
