@@ -122,14 +122,12 @@ def test_without_uncertainty_an_improvement_is_certain_or_nothing() -> None:
 
 
 def test_log_expected_improvement_is_the_logarithm_and_falls_where_that_vanishes() -> None:
-    mean, one = np.linspace(-5, 30, 100), np.ones(100)
-    near = expected_improvement(mean, one, 0.0) > 1e-280
-    direct = np.log(expected_improvement(mean[mean < 5], one[mean < 5], 0.0))
-    assert log_expected_improvement(mean[mean < 5], one[mean < 5], 0.0) == pytest.approx(
-        direct, rel=1e-6
-    )
-    far = log_expected_improvement(np.geomspace(1, 1e8, 200), np.ones(200), 0.0)
-    assert near.any()
+    mean, one = np.linspace(-5, 5, 100), np.ones(100)
+    direct = np.log(expected_improvement(mean, one, 0.0))
+    assert log_expected_improvement(mean, one, 0.0) == pytest.approx(direct, rel=1e-6)
+    worse, ones = np.geomspace(1, 1e8, 200), np.ones(200)
+    far = log_expected_improvement(worse, ones, 0.0)
+    assert expected_improvement(worse, ones, 0.0)[-1] == 0
     assert np.isfinite(far).all()
     assert (np.diff(far) < 0).all()
     exact = log_expected_improvement(np.array([20.0]), np.ones(1), 0.0)[0]
@@ -375,7 +373,7 @@ def test_several_proposals_can_be_out_at_once_and_differ() -> None:
     assert len(optimiser.told) == 12
 
 
-def test_failures_count_as_the_worst_and_are_never_the_incumbent() -> None:
+def test_failures_count_as_the_worst_and_are_never_the_best() -> None:
     optimiser = SMBO(box(1), initial=3)
     assert optimiser.best is None
     for cost in (np.nan, 3.0, 1.0):
@@ -428,8 +426,7 @@ def test_a_small_discrete_space_is_tried_out_before_anything_repeats() -> None:
         p = optimiser.ask()
         seen.append(tuple(p.values.values()))
         optimiser.tell(p.values, float(k % 5))
-    assert len(set(seen[2:])) >= 10
-    assert len(set(seen)) == 12
+    assert len(set(seen[:12])) == 12
 
 
 def test_forbidden_configurations_are_never_proposed() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -200,7 +200,7 @@ def test_a_narrowed_space_holds_what_satisfies_its_condition(
     try:
         kept = [r for r in rows if condition.holds(lambda key, r=r: r.get(key, MISSING))]  # type: ignore[misc]
     except AnalysisError:
-        return
+        reject()  # an order of words; Hypothesis fails where too much is refused
     space = narrowed(SPACE, condition)
     vectors = space.encode(kept)
     assert len(space.misfits(vectors)) == 0
