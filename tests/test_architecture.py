@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from dangers import dangers
 from house import (
+    DOORS,
     ROOT,
     SOURCE,
     cycle,
@@ -88,13 +89,6 @@ MAY_USE = {
         "errors",
     },
     "cli": {"commands", "terminal", "errors"},
-}
-
-# imports against the order of the house, each made when a function is called
-DOORS = {
-    ("record", "plots"): "record.plot() draws itself, and loads drawings only then",
-    ("runs.history", "runs.selection"): "History.select() is a method, its many choices a file",
-    ("optimize.running.engine", "optimize.running.cluster"): "Dask is loaded only where it is used",
 }
 
 # what could run another's text, and why it may
@@ -213,7 +207,7 @@ PUBLIC = [
 def test_imports_point_one_way() -> None:
     assert {room(name) for name in sources()} - {""} == set(MAY_USE)
     for each in imports():
-        if room(each.used) in ("", room(each.user)) or is_door(each, DOORS):
+        if room(each.used) in ("", room(each.user)) or is_door(each):
             continue
         assert room(each.used) in MAY_USE[room(each.user)], (
             f"{each.user} imports {each.used} in line {each.line}: {room(each.user)} may not use "
@@ -225,15 +219,13 @@ def test_no_imports_in_a_ring() -> None:
     """Neither the rooms as they may be used, nor as they are, nor files; types point back only
     inside a room."""
     assert not cycle({name: set(used) for name, used in MAY_USE.items()})
-    assert not cycle(graph("top", "late", without=DOORS))
-    assert not cycle(rooms(graph("top", "late", "types", without=DOORS)))
+    assert not cycle(graph("top", "late"))
+    assert not cycle(rooms(graph("top", "late", "types")))
 
 
 def test_every_door_is_used() -> None:
     for door in DOORS:
-        assert any(is_door(each, {door: ""}) for each in imports()), (
-            f"{door} is not needed any more"
-        )
+        assert any(is_door(each, [door]) for each in imports()), f"{door} is not needed any more"
 
 
 @pytest.mark.parametrize(

@@ -60,12 +60,14 @@ def tried(source: Any, **how: Any) -> hl.Validation | None:
     """What validation says; every refusal is one sentence."""
     try:
         record = hl.validate(source, **how)
+    except HyperlensError as problem:
+        refusal = str(problem)
+    else:
         json.loads(record.to_json())
         assert len(record.frame) == len(record.parameters)
-    except HyperlensError as problem:
-        assert ONE_SENTENCE.fullmatch(str(problem)), str(problem)
-        return None
-    return record
+        return record
+    assert ONE_SENTENCE.fullmatch(refusal), refusal
+    return None
 
 
 def places(document: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -1,0 +1,109 @@
+"""What the documentation shows of the house: a figure, a list of all files, the works it cites.
+
+`python tests/house_pages.py` writes them into docs/architecture.md and docs/references.md; a test
+holds that they are what the source says.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from house import DOORS, ROOT, SOURCE, Graph, graph, room, rooms, sources, tree
+
+
+def figure() -> str:
+    """The rooms in Mermaid: an arrow to each room that is used, unless a longer way leads there."""
+    edges = rooms(graph("top", "late"))
+    below = {name: _reachable(edges, name) for name in edges}
+    order = list(TopologicalSorter(edges).static_order())
+    lines = [
+        f"    {user} --> {used}"
+        for user in sorted(edges, key=lambda n: (-len(below[n]), n))
+        for used in sorted(edges[user], key=order.index, reverse=True)
+        if not any(used in below[other] for other in edges[user])
+    ]
+    dotted = sorted({(room(a), room(b)) for a, b in DOORS if room(a) != room(b)})
+    lines += [f"    {a} -.-> {b}" for a, b in dotted]
+    return "\n".join(["```mermaid", "flowchart TD", *lines, "```"])
+
+
+def _reachable(edges: Graph, start: str) -> set[str]:
+    seen: set[str] = set()
+    ahead = set(edges[start])
+    while ahead:
+        name = ahead.pop()
+        seen.add(name)
+        ahead |= edges[name] - seen
+    return seen
+
+
+def listing() -> str:
+    """Every file with the first sentence of its docstring, a table for each room."""
+    lines: list[str] = []
+    for name, path in sorted(sources().items(), key=lambda item: (item[1].parent != SOURCE, item)):
+        sentence = first_sentence(tree(path))
+        if not name or not sentence:
+            continue
+        title = "Single files" if path.parent == SOURCE else f"`{room(name)}/`"
+        if f"### {title}" not in lines:
+            lines += ["", f"### {title}", "", "| file | what it is |", "|---|---|"]
+        place = path.relative_to(SOURCE / ("" if path.parent == SOURCE else room(name)))
+        lines.append(f"| `{place.as_posix()}` | {sentence} |")
+    return "\n".join(lines[1:])
+
+
+def first_sentence(module: ast.Module) -> str:
+    """What a file's docstring begins with, without citations in brackets."""
+    paragraph = (ast.get_docstring(module) or "").split("\n\n")[0]
+    text = re.sub(r" \([^()]*\d{4}[^()]*\)", "", " ".join(paragraph.split()))
+    return re.split(r"(?<!et al)[.](?= [A-Z]|$)", text)[0].replace("|", "\\|")
+
+
+CITATION = re.compile(
+    r"\b((?:de )?[A-Z][^\W\d_]+(?: et al\.| and [A-Z][^\W\d_]+)?)(?:'s?)?,? \(?((?:19|20)\d\d)\b"
+)
+
+
+def citations() -> dict[str, set[str]]:
+    """Works that the source cites by author and year, with the files that do."""
+    cited: dict[str, set[str]] = {}
+    for path in sources().values():
+        text = re.sub(r"\s*\n\s*(# )?", " ", path.read_text(encoding="utf-8"))
+        for author, year in CITATION.findall(text):
+            cited.setdefault(f"{author} {year}", set()).add(path.relative_to(SOURCE).as_posix())
+    return cited
+
+
+def with_files(references: str) -> str:
+    """docs/references.md with the files that cite each work."""
+
+    def filled(entry: re.Match[str]) -> str:
+        files = ", ".join(f"`{file}`" for file in sorted(citations().get(entry[2], ())))
+        return f"{entry[1]} {files}".rstrip()
+
+    return re.sub(r"(### (.+)\n(?:(?!###).*\n)*?Used in:).*", filled, references)
+
+
+def between(page: str, name: str, text: str) -> str:
+    """The page with the text between its two marks of this name."""
+    begin, end = f"<!-- {name}: written by tests/house_pages.py -->", f"<!-- end of {name} -->"
+    head, rest = page.split(begin)
+    return f"{head}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"
+
+
+def written() -> dict[Path, str]:
+    """The pages that show the house, as they have to be."""
+    page, references = (ROOT / "docs" / f for f in ("architecture.md", "references.md"))
+    text = between(page.read_text(encoding="utf-8"), "figure", figure())
+    return {
+        page: between(text, "files", listing()),
+        references: with_files(references.read_text(encoding="utf-8")),
+    }
+
+
+if __name__ == "__main__":
+    for page, text in written().items():
+        page.write_text(text, encoding="utf-8")
