@@ -21,7 +21,7 @@ from hyperlens.dashboard import create_app
 from hyperlens.dashboard.sources import Source
 from hyperlens.reports.analysis import Analysis
 from hyperlens.reports.cards import cards
-from hyperlens.reports.html import render
+from hyperlens.reports.render import report_html
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -98,7 +98,7 @@ def curves() -> Analysis:
 
 def written(folder: Path, made: Analysis, title: str = "A report") -> str:
     path = folder / "report.html"
-    path.write_text(render(cards(made), title), encoding="utf-8")
+    path.write_text(report_html(cards(made), title), encoding="utf-8")
     return path.as_uri()
 
 

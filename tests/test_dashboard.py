@@ -34,8 +34,8 @@ from hyperlens.dashboard.sources import Run, Source
 from hyperlens.explain.models.fidelity import all_budgets
 from hyperlens.importers.optuna.study_names import studies
 from hyperlens.reports.effect_cards import regions_card
-from hyperlens.reports.fragments import card_html
 from hyperlens.reports.overview_cards import trace_card
+from hyperlens.reports.render import card_html
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

@@ -13,7 +13,7 @@ from analyses import analysis, trials
 
 from hyperlens.plots.parts.style import INK
 from hyperlens.reports.cards import cards
-from hyperlens.reports.html import render
+from hyperlens.reports.render import report_html
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -65,7 +65,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     trace = next(card.figure for card in shown if card.id == "trace")
     assert trace is not None
     trace["data"][0]["marker"]["color"] = INK
-    path.write_text(render(shown, "A report"), encoding="utf-8")
+    path.write_text(report_html(shown, "A report"), encoding="utf-8")
     return Path(path).as_uri()
 
 

@@ -19,8 +19,8 @@ from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import Card
 from hyperlens.reports.cards import cards
 from hyperlens.reports.comparison_page import comparison_cards
-from hyperlens.reports.html import render
 from hyperlens.reports.proposal_cards import path_cards, why_card
+from hyperlens.reports.render import report_html
 
 FIXED = words.FIXED
 
@@ -426,7 +426,7 @@ def test_what_is_unavailable_says_why_and_the_rest_comes() -> None:
     found = cards(replace(analysis(), importance=missing))
     assert card(found, "importance").problem == "Only 3 trials: run at least 10."
     assert card(found, "effect-1").figure is not None
-    shown = Page(render(found, "t"))
+    shown = Page(report_html(found, "t"))
     assert "Only 3 trials: run at least 10." in shown.text
     assert len(shown.all("figure")) == len([c for c in found if c.figure])
 

@@ -13,22 +13,22 @@ from typing import Any
 import pytest
 from analyses import Page, analysis
 
+from hyperlens.front.templates import environment
 from hyperlens.reports.card import Card
 from hyperlens.reports.cards import cards
-from hyperlens.reports.fragments import card_html, embedded
-from hyperlens.reports.html import render
+from hyperlens.reports.render import card_html, report_html
 
 EVIL = ("<script>alert(1)</script>", "</script>", '"><img src=x onerror=alert(1)>')
 
 
 @cache
 def page() -> Page:
-    return Page(render(cards(analysis()), "A title"))
+    return Page(report_html(cards(analysis()), "A title"))
 
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_planted_markup_stays_text(evil: str) -> None:
-    planted = Page(render(cards(analysis(name=evil, choice=evil + "2", text=evil)), evil))
+    planted = Page(report_html(cards(analysis(name=evil, choice=evil + "2", text=evil)), evil))
     harmless = page()
     assert [t for t, _ in planted.tags] == [t for t, _ in harmless.tags]
     assert len(planted.scripts) == len(harmless.scripts)
@@ -45,7 +45,7 @@ def test_nothing_is_loaded() -> None:
         assert "src" not in attributes
         href = attributes.get("href")
         assert href is None or href.startswith("#")
-    style = re.search(r"<style>(.*?)</style>", render((), ""), re.DOTALL)
+    style = re.search(r"<style>(.*?)</style>", report_html((), ""), re.DOTALL)
     assert style is not None
     assert "url(" not in style[1]
     assert "@import" not in style[1]
@@ -87,19 +87,19 @@ def test_figures_in_the_page_are_those_of_the_cards() -> None:
 
 
 def test_the_same_cards_give_the_same_page() -> None:
-    first = render(cards(analysis()), "A title")
-    assert render(cards(analysis()), "A title") == first
+    first = report_html(cards(analysis()), "A title")
+    assert report_html(cards(analysis()), "A title") == first
 
 
 def test_embedded_json_cannot_leave_its_element() -> None:
     value = "</script><!--&\u2028\u2029\ud800"
-    text = embedded(value)
-    assert not set("<>&\u2028\u2029") & set(text)
+    text = environment().from_string("{{ value | tojson }}").render(value=value)
+    assert not set("<>&'\u2028\u2029") & set(text)
     assert json.loads(text) == value
 
 
 def test_text_that_is_no_unicode_can_be_written() -> None:
-    render((Card("summary", "Summary", "bad \ud800"),), "t").encode("utf-8")
+    report_html((Card("summary", "Summary", "bad \ud800"),), "t").encode("utf-8")
 
 
 def test_controls_have_labels_and_wait_for_the_script() -> None:

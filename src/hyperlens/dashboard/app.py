@@ -22,6 +22,7 @@ from hyperlens.dashboard.questions import NotAsked
 from hyperlens.dashboard.sources import Source
 from hyperlens.dashboard.worker import work
 from hyperlens.front import asset, front_end, plotly_js
+from hyperlens.front.templates import live_html
 
 MOST_BODY = 64 * 1024  # bytes of a question
 DAY = "public, max-age=86400"
@@ -77,9 +78,7 @@ def create_app(
 
 
 async def _page(request: Request) -> Response:
-    return Response(
-        asset("live.html"), media_type="text/html", headers={"Cache-Control": "no-cache"}
-    )
+    return Response(live_html(), media_type="text/html", headers={"Cache-Control": "no-cache"})
 
 
 def _file(kind: str, content: Callable[[], str]) -> Callable[[Request], Any]:

@@ -75,7 +75,7 @@ def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
     import pandas  # noqa: F401  # whole before a thread begins: Plotly would use it half loaded
 
     from hyperlens.dashboard.answers import answer
-    from hyperlens.reports.fragments import card_html
+    from hyperlens.reports.render import card_html
     from hyperlens.surrogates.random_forest.forest import compile_ahead
 
     run, question, others = content

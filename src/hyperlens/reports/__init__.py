@@ -35,9 +35,9 @@ def report(
 def page(analysis: Analysis) -> str:
     """The report of an analysis as one HTML document."""
     from hyperlens.reports.cards import cards
-    from hyperlens.reports.html import render
+    from hyperlens.reports.render import report_html
 
-    return render(cards(analysis), f"Hyperlens: {analysis.overview.source or 'report'}")
+    return report_html(cards(analysis), f"Hyperlens: {analysis.overview.source or 'report'}")
 
 
 def stills(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:

@@ -11,7 +11,7 @@ from hyperlens.errors import SourceError
 from hyperlens.reports import check, check_stills, meanings, write
 from hyperlens.reports.card import Card, Table
 from hyperlens.reports.figures import figure_of
-from hyperlens.reports.html import render
+from hyperlens.reports.render import report_html
 
 RANKS, PAIRS = "Average ranks", "Pairs"
 PAGE = ".html"
@@ -59,7 +59,7 @@ def write_diagram(record: Comparison, path: str | Path, source: str) -> Path:
 
 def comparison_page(record: Comparison, source: str) -> str:
     """The comparison as one HTML document."""
-    return render(comparison_cards(record), f"Hyperlens: {source}")
+    return report_html(comparison_cards(record), f"Hyperlens: {source}")
 
 
 def comparison_cards(record: Comparison) -> tuple[Card, ...]:

@@ -14,8 +14,8 @@ from hyperlens.reports.analysis import analyse, attempt
 from hyperlens.reports.card import Card, Table
 from hyperlens.reports.cards import cards
 from hyperlens.reports.figures import figure_of, share
-from hyperlens.reports.html import render
 from hyperlens.reports.importance_cards import importance_card
+from hyperlens.reports.render import report_html
 from hyperlens.runs.history import History
 from hyperlens.surrogates.quality import FEWEST
 
@@ -28,7 +28,7 @@ def models_page(history: History, record: ModelSearch, seed: int = 0) -> str:
     history = so_far(history)
     first, *others = cards(analyse(history, seed=seed))
     added = (models_card(record), *winner_card(history, record, seed))
-    return render((first, *added, *others), f"Hyperlens: {history.source}")
+    return report_html((first, *added, *others), f"Hyperlens: {history.source}")
 
 
 def winner_card(history: History, record: ModelSearch, seed: int = 0) -> tuple[Card, ...]:

@@ -1,0 +1,33 @@
+"""Jinja's templates beside this file. Every text that is put into them is shown literally."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from json import JSONEncoder
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from hyperlens.front import asset
+
+
+def environment(**shared: Any) -> Environment:
+    """All texts are escaped, and `tojson` writes what cannot close a script or an attribute in '';
+    every template sees what is `shared`."""
+    templates = Environment(
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    encoder = JSONEncoder(allow_nan=False, separators=(",", ":"))  # in ASCII alone
+    templates.policies |= {"json.dumps_function": encoder.encode, "json.dumps_kwargs": {}}
+    templates.globals |= {"zip": partial(zip, strict=True), **shared}
+    return templates
+
+
+@cache
+def live_html() -> str:
+    """The page that asks a server for its cards."""
+    return environment().get_template("live.html").render(title="Hyperlens")
