@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -31,6 +30,8 @@ def owner(preferred: str) -> str | None:
     """Servers refuse to run as root: who runs them then."""
     if os.geteuid() != 0:
         return None
+    import pwd
+
     return preferred if preferred in {entry.pw_name for entry in pwd.getpwall()} else "nobody"
 
 

@@ -265,6 +265,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 
 def test_large_and_deep_files_end_within_memory(tmp_path: Path) -> None:
+    pytest.importorskip("resource")
     large(tmp_path)
     paths = [str(path) for path in sorted(tmp_path.iterdir())]
     words = [sys.executable, "-c", CHILD, *paths]
