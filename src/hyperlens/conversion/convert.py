@@ -30,9 +30,7 @@ def validate(
 
     It takes what `read` takes. A direction that is not known is said here instead of asked for.
     """
-    wanted = (objective,) if isinstance(objective, str) else tuple(objective or ())
-    larger = maximize if maximize is None or isinstance(maximize, bool) else frozenset(maximize)
-    options = ReadOptions(study, space, wanted, larger, tuple(parameters or ()), lenient=True)
+    options = ReadOptions.of(study, space, objective, maximize, parameters, lenient=True)
     return validation(open_run(source, options))
 
 

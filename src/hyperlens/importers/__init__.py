@@ -45,9 +45,7 @@ def read(
     of a table that are parameters; `study` names one of several studies. Nothing is written, and no
     pickle is opened.
     """
-    wanted = (objective,) if isinstance(objective, str) else tuple(objective or ())
-    larger = maximize if maximize is None or isinstance(maximize, bool) else frozenset(maximize)
-    return open_run(source, ReadOptions(study, space, wanted, larger, tuple(parameters or ())))
+    return open_run(source, ReadOptions.of(study, space, objective, maximize, parameters))
 
 
 def open_run(source: Any, options: ReadOptions) -> History:

@@ -1,4 +1,4 @@
-"""What a reader found in a tool's files, and how it becomes a History.
+"""A run as a tool's files hold it, and how it becomes a History.
 
 A reader hands over trials with the values as they were written, the objectives, and the space if
 the tool records one. Here the user's wishes are applied: another space, which objective comes
@@ -7,32 +7,22 @@ first, its direction.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from hyperlens.errors import NoTrials, SourceError, SpaceError, listed
+from hyperlens.importers.directions import directed
 from hyperlens.importers.files import inside
-from hyperlens.importers.read_options import ReadOptions, as_space, settle
+from hyperlens.importers.read_options import ReadOptions, as_space, parameters_refused, settle
 from hyperlens.importers.spaces.inference import conclude
+from hyperlens.importers.values import Json
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 
-_LARGER = {
-    *("acc", "accuracy", "auc", "auroc", "auprc", "bleu", "dice", "f1", "fbeta", "fps", "gain"),
-    *("iou", "kappa", "likelihood", "map", "mcc", "miou", "mrr", "ndcg", "precision", "profit"),
-    *("psnr", "r2", "recall", "return", "reward", "rouge", "score", "ssim", "throughput"),
-}
-_SMALLER = {
-    *("brier", "cost", "distance", "err", "error", "fid", "latency", "loss", "mae", "mape", "mse"),
-    *("neg", "negative", "nll", "perplexity", "regret", "rmse", "time", "wer"),
-}
 
-
-@dataclass
+@dataclass(frozen=True)
 class RawRun:
     """A run as a tool wrote it.
 
@@ -64,126 +54,86 @@ def metrics_of(metrics: list[str], options: ReadOptions, doubt: str) -> list[str
     raise SourceError(doubt)
 
 
-def as_history(found: RawRun, options: ReadOptions) -> History:
+def as_history(run: RawRun, options: ReadOptions) -> History:
     """The run as the user asked for it."""
     if options.study is not None:
         raise SourceError(
-            f"{found.source[:1].upper()}{found.source[1:]} holds one run and no studies by name; "
+            f"{run.source[:1].upper()}{run.source[1:]} holds one run and no studies by name; "
             "leave out the study."
         )
-    if not found.trials:
-        raise NoTrials(f"There are no trials in {found.source}; run some before reading it.")
-    notes = list(found.notes)
-    objectives, order = _ordered(found, options, notes)
+    if not run.trials:
+        raise NoTrials(f"There are no trials in {run.source}; run some before reading it.")
+    notes = list(run.notes)
+    order = _order(run, options)
+    objectives = tuple(
+        directed(run.objectives[k], run.directed, options, k == order[0], notes, run.source)
+        for k in order
+    )
     trials = [
         replace(t, values=dict(t.values), costs=tuple(t.costs[k] for k in order))
-        for t in found.trials
+        for t in run.trials
     ]
-    space, trials = _fitted(found, options, trials, notes)
-    return History(space, tuple(objectives), tuple(trials), found.source, tuple(notes))
+    if options.space is None and run.space is None:
+        space, trials = _inferred(run, trials, options, notes)
+    else:
+        space, trials = _fitted(run, trials, options, notes)
+    return History(space, objectives, tuple(trials), run.source, tuple(notes))
 
 
-def _ordered(
-    found: RawRun, options: ReadOptions, notes: list[str]
-) -> tuple[list[Objective], list[int]]:
-    """Objectives with the chosen ones first, in the direction that is known or was given."""
-    names = [o.name for o in found.objectives]
-    missing = [name for name in options.objectives if name not in names]
-    if missing:
+def _order(run: RawRun, options: ReadOptions) -> list[int]:
+    """Positions of the objectives, the chosen ones first."""
+    names = [o.name for o in run.objectives]
+    if unknown := [name for name in options.objectives if name not in names]:
         raise SourceError(
-            f"There is no objective {listed(missing)} in {found.source}; choose one of "
+            f"There is no objective {listed(unknown)} in {run.source}; choose one of "
             f"{listed(names)} with --objective NAME (objective= in Python)."
         )
-    order = [names.index(name) for name in options.objectives]
-    order += [k for k in range(len(names)) if k not in order]
-    objectives = [
-        _directed(found, found.objectives[k], options, k == order[0], notes) for k in order
-    ]
-    return objectives, order
+    first = [names.index(name) for name in options.objectives]
+    return first + [k for k in range(len(names)) if k not in first]
 
 
-def _directed(
-    found: RawRun, objective: Objective, options: ReadOptions, first: bool, notes: list[str]
-) -> Objective:
-    """An objective in the direction that the tool records, that the user gave, or minimised."""
-    told = options.direction(objective.name, first)
-    if not found.directed:
-        if told is None:
-            notes += direction(objective.name, options.lenient)
-        return Objective(objective.name, bool(told))
-    if told is not None and told != objective.maximize:
-        does = "maximises" if objective.maximize else "minimises"
-        raise SourceError(
-            f"{found.source[:1].upper()}{found.source[1:]} {does} '{objective.name}'; leave out "
-            "the direction, since the tool records it."
-        )
-    return objective
-
-
-def direction(name: str, lenient: bool) -> list[str]:
-    """What to say of an objective whose direction nothing tells; an error if its name doubts it.
-
-    A loss, a cost or an error is minimised, which its name says.
-    """
-    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+", name)}
-    if words & _SMALLER or name.strip().startswith(("1 -", "1-", "-")):
-        return []
-    if not words & _LARGER:
-        return [
-            f"'{name}' is taken as minimised, since the run does not say; add --maximize "
-            "(maximize=True in Python) if larger is better."
-        ]
-    sentence = (
-        f"The run does not say whether '{name}' was minimised or maximised, and its name sounds like "
-        "the latter; add --maximize or --minimize (maximize=True or False in Python)."
-    )
-    if not lenient:
-        raise SourceError(sentence)
-    return [sentence]
+def _inferred(
+    run: RawRun, trials: list[Trial], options: ReadOptions, notes: list[str]
+) -> tuple[Space, list[Trial]]:
+    """The space that the values suggest, and the trials on it."""
+    rows: list[Json] = [dict(t.values) for t in trials]
+    if options.parameters:
+        rows = [{n: v for n, v in row.items() if n in options.parameters} for row in rows]
+    finished = [t.state is not State.FAILED for t in trials]
+    if not any(finished):  # then their values say what there is to say
+        finished = [True] * len(rows)
+    space, remarks = conclude(rows, finished, run.declared)
+    notes += remarks
+    return space, [replace(t, values=row) for t, row in zip(trials, rows, strict=True)]
 
 
 def _fitted(
-    found: RawRun, options: ReadOptions, trials: list[Trial], notes: list[str]
+    run: RawRun, trials: list[Trial], options: ReadOptions, notes: list[str]
 ) -> tuple[Space, list[Trial]]:
-    """The space that applies, and the trials that fit it."""
-    rows: list[dict[str, Any]] = [dict(t.values) for t in trials]
-    finished = [t.state is not State.FAILED for t in trials]
-    given = options.space is not None
-    space = as_space(options.space) if options.space is not None else found.space
-    if options.parameters and space is not None:
-        raise SourceError(
-            "The parameters are those of the space; leave out --parameters (parameters= in Python)."
-        )
-    if space is None:
-        rows = [_chosen(row, options.parameters) for row in rows]
-        if not any(finished):  # then their values say what there is to say
-            finished = [True] * len(rows)
-        space, remarks = conclude(rows, finished, found.declared)
-        notes += remarks
-        return space, [replace(t, values=row) for t, row in zip(trials, rows, strict=True)]
+    """The space that is given or recorded, and the trials that fit it."""
+    if options.parameters:
+        raise parameters_refused()
+    space = run.space if options.space is None else as_space(options.space)
+    assert space is not None
     known = {*space.names, *space.constants}
-    seen = set().union(*rows)
-    if unknown := sorted(seen - known):
-        said = "The given space" if given else "The space that the run records"
-        notes.append(f"{said} lacks {listed(unknown)}, which were left out.")
-    if missing := [name for name in space.names if name not in seen]:
-        if given or len(missing) == len(space):
+    names = set().union(*(t.values for t in trials))
+    if unknown := sorted(names - known):
+        what = "The space that the run records" if options.space is None else "The given space"
+        notes.append(f"{what} lacks {listed(unknown)}, which were left out.")
+    if missing := [name for name in space.names if name not in names]:
+        if options.space is not None or len(missing) == len(space):
             raise SourceError(
                 f"No trial sets {listed(missing)} of the space; correct the names in the space."
             )
         notes.append(f"No trial ever sets {listed(missing)}, so nothing is said of these.")
-    rows = [{name: row[name] for name in row if name in known} for row in rows]
-    told = [i for i, done in enumerate(finished) if done]
-    whole, remarks = settle(space, [rows[i] for i in told])
+    rows = [{name: v for name, v in t.values.items() if name in known} for t in trials]
+    finished = [i for i, t in enumerate(trials) if t.state is not State.FAILED]
+    whole, remarks = settle(space, [rows[i] for i in finished])
     notes += remarks
-    kept = {told[i] for i in whole} | {i for i, done in enumerate(finished) if not done}
-    fitted = [replace(trials[i], values=rows[i]) for i in sorted(kept)]
+    lacking = set(finished) - {finished[i] for i in whole}
+    fitted = [replace(t, values=rows[i]) for i, t in enumerate(trials) if i not in lacking]
     if not fitted:
         raise SpaceError(
             "No trial sets all parameters that the space makes active; correct the space."
         )
     return space, fitted
-
-
-def _chosen(row: dict[str, Any], parameters: tuple[str, ...]) -> dict[str, Any]:
-    return {name: row[name] for name in row if name in parameters} if parameters else row

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens.errors import SourceError
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
-__all__ = ["GivenSpace", "ReadOptions", "as_space", "settle"]
+__all__ = ["GivenSpace", "ReadOptions", "as_space", "parameters_refused", "settle"]
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,34 @@ class ReadOptions:
     parameters: tuple[str, ...] = ()
     lenient: bool = False
 
+    @staticmethod
+    def of(
+        study: str | None = None,
+        space: GivenSpace | None = None,
+        objective: str | Sequence[str] | None = None,
+        maximize: bool | Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+        lenient: bool = False,
+    ) -> ReadOptions:
+        """What `read` and `validate` take."""
+        objectives = (objective,) if isinstance(objective, str) else tuple(objective or ())
+        if not (maximize is None or isinstance(maximize, bool)):
+            larger: bool | frozenset[str] | None = frozenset(maximize)
+        else:
+            larger = maximize
+        return ReadOptions(study, space, objectives, larger, tuple(parameters or ()), lenient)
+
     def direction(self, name: str, first: bool) -> bool | None:
         """Whether the user wants an objective maximised; None where that was not said."""
         if isinstance(self.maximize, frozenset):
             return name in self.maximize
         return self.maximize if first else None
+
+
+def parameters_refused() -> SourceError:
+    return SourceError(
+        "The parameters are those of the space; leave out --parameters (parameters= in Python)."
+    )
 
 
 def settle(space: Space, rows: Sequence[dict[str, Any]]) -> tuple[list[int], list[str]]:

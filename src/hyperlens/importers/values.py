@@ -72,10 +72,6 @@ def as_dict(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def scalar(value: Any) -> Any:
     """A value that a choice can be; the text of any other."""
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

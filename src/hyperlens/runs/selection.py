@@ -15,7 +15,7 @@ from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.where import MISSING, Condition, Lookup, compare, parse
 from hyperlens.spaces.configspace import Clauses, Literal
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.spaces.parameter import Comparison, Parameter
+from hyperlens.spaces.parameter import Comparison, Parameter, is_number
 from hyperlens.spaces.space import Space
 
 HYPERVOLUME = "hypervolume"
@@ -167,7 +167,7 @@ def _narrowed(parameter: Parameter, sign: str, value: Any) -> Parameter | tuple[
         if len(left) == 1:
             return (left[0],)
         return replace(parameter, choices=tuple(left), default=None) if left else parameter
-    values = [v for v in (value if sign == "in" else [value]) if _is_number(v)]
+    values = [v for v in (value if sign == "in" else [value]) if is_number(v)]
     if not values:
         return parameter
     low, high = parameter.lower, parameter.upper
@@ -185,10 +185,6 @@ def _narrowed(parameter: Parameter, sign: str, value: Any) -> Parameter | tuple[
     if low == high:
         return (int(low) if whole else low,)
     return replace(parameter, lower=float(low), upper=float(high), default=None)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _possible(

@@ -16,6 +16,14 @@ Literal = tuple[str, Comparison, Any]  # parent's name, comparison, value
 Clauses = tuple[tuple[Literal, ...], ...]  # any of (all of literals)
 
 _WORDS = {"equal": "is", "not equal": "is not", "in": "in", "greater": ">", "less": "<"}
+_CONDITIONS: dict[Comparison, Any] = {
+    "equal": CS.EqualsCondition,
+    "not equal": CS.NotEqualsCondition,
+    "in": CS.InCondition,
+    "greater": CS.GreaterThanCondition,
+    "less": CS.LessThanCondition,
+}
+_COMPARISONS = {kind: comparison for comparison, kind in _CONDITIONS.items()}
 
 
 def read(
@@ -32,11 +40,11 @@ def read(
     never: set[str] = set()
     for item in space.values():  # parents come before children
         clauses = _decide(_conditions_of(space, item.name), constants, when, never)
-        value = _constant(item)
+        choices = _choices(item)
         if clauses == ():
             never.add(item.name)
-        elif value is not None:
-            constants[item.name] = value[0]
+        elif len(choices) == 1:
+            constants[item.name] = choices[0]
             if clauses is not None:
                 when[item.name] = clauses
         else:
@@ -77,66 +85,50 @@ def in_words(clauses: Clauses) -> str:
     return " or ".join(" and ".join(literal(*part) for part in clause) for clause in clauses)
 
 
-def _constant(item: Any) -> tuple[Any] | None:
-    """The single value of something that cannot vary, else None."""
+def _choices(item: Any) -> tuple[Any, ...]:
+    """The values of a category, an ordinal or a constant; none of a range."""
     if isinstance(item, hp.Constant):
         return (_plain(item.value),)
-    if isinstance(item, hp.CategoricalHyperparameter) and len(item.choices) == 1:
-        return (_plain(item.choices[0]),)
-    if isinstance(item, hp.OrdinalHyperparameter) and len(item.sequence) == 1:
-        return (_plain(item.sequence[0]),)
-    return None
+    if isinstance(item, hp.CategoricalHyperparameter):
+        return tuple(map(_plain, item.choices))
+    return tuple(map(_plain, item.sequence)) if isinstance(item, hp.OrdinalHyperparameter) else ()
 
 
 def _parameter(item: Any) -> Parameter:
     default = _plain(item.default_value)
-    if isinstance(item, hp.CategoricalHyperparameter):
-        choices = tuple(map(_plain, item.choices))
-        return Parameter(item.name, "categorical", choices=choices, default=default)
-    if isinstance(item, hp.OrdinalHyperparameter):
-        choices = tuple(map(_plain, item.sequence))
-        return Parameter(item.name, "ordinal", choices=choices, default=default)
-    kind: Kind = "integer" if isinstance(item, hp.IntegerHyperparameter) else "float"
+    if choices := _choices(item):
+        ordered = isinstance(item, hp.OrdinalHyperparameter)
+        kind: Kind = "ordinal" if ordered else "categorical"
+        return Parameter(item.name, kind, choices=choices, default=default)
+    kind = "integer" if isinstance(item, hp.IntegerHyperparameter) else "float"
     log = bool(getattr(item, "log", False))
-    lower, upper = float(item.lower), float(item.upper)
-    return Parameter(item.name, kind, lower, upper, log, default=default)
+    return Parameter(item.name, kind, float(item.lower), float(item.upper), log, default=default)
 
 
 def _hyperparameter(parameter: Parameter) -> Any:
-    name, default = parameter.name, parameter.default
-    if parameter.kind == "categorical":
-        return hp.CategoricalHyperparameter(
-            name,
-            parameter.choices,
-            default_value=parameter.choices[0] if default is None else default,
-        )
-    if parameter.kind == "ordinal":
-        return hp.OrdinalHyperparameter(
-            name,
-            parameter.choices,
-            default_value=parameter.choices[0] if default is None else default,
-        )
-    if parameter.kind == "integer":
-        return hp.UniformIntegerHyperparameter(
-            name,
-            int(parameter.lower),
-            int(parameter.upper),
-            default_value=default,
-            log=parameter.log,
-        )
-    return hp.UniformFloatHyperparameter(
-        name, parameter.lower, parameter.upper, default_value=default, log=parameter.log
-    )
+    p, default = parameter, parameter.default
+    if p.choices:
+        ordered = p.kind == "ordinal"
+        of_choices = hp.OrdinalHyperparameter if ordered else hp.CategoricalHyperparameter
+        first = p.choices[0] if default is None else default
+        return of_choices(p.name, p.choices, default_value=first)
+    if p.kind == "integer":
+        bounds = int(p.lower), int(p.upper)
+        return hp.UniformIntegerHyperparameter(p.name, *bounds, default_value=default, log=p.log)
+    return hp.UniformFloatHyperparameter(p.name, p.lower, p.upper, default_value=default, log=p.log)
 
 
 def _conditions_of(space: CS.ConfigurationSpace, name: str) -> Clauses | None:
-    found = space.parent_conditions_of[name]
-    if not found:
-        return None
-    alternatives: list[tuple[Literal, ...]] = [()]
-    for condition in found:  # several conditions on one child must all hold
-        alternatives = [a + b for a in alternatives for b in _normal_form(condition)]
-    return tuple(alternatives)
+    conditions = space.parent_conditions_of[name]
+    return tuple(_all_of(conditions)) if conditions else None
+
+
+def _all_of(conditions: Sequence[Any]) -> list[tuple[Literal, ...]]:
+    """Several conditions that must all hold, as any of (all of literals)."""
+    clauses: list[tuple[Literal, ...]] = [()]
+    for condition in conditions:
+        clauses = [a + b for a in clauses for b in _normal_form(condition)]
+    return clauses
 
 
 def _normal_form(condition: Any) -> list[tuple[Literal, ...]]:
@@ -144,20 +136,11 @@ def _normal_form(condition: Any) -> list[tuple[Literal, ...]]:
     if isinstance(condition, CS.OrConjunction):
         return [clause for part in condition.components for clause in _normal_form(part)]
     if isinstance(condition, CS.AndConjunction):
-        clauses: list[tuple[Literal, ...]] = [()]
-        for part in condition.components:
-            clauses = [a + b for a in clauses for b in _normal_form(part)]
-        return clauses
-    parent = condition.parent.name
-    if isinstance(condition, CS.InCondition):
-        return [((parent, "in", tuple(map(_plain, condition.values))),)]
-    comparisons: dict[type, Comparison] = {
-        CS.EqualsCondition: "equal",
-        CS.NotEqualsCondition: "not equal",
-        CS.GreaterThanCondition: "greater",
-        CS.LessThanCondition: "less",
-    }
-    return [((parent, comparisons[type(condition)], _plain(condition.value)),)]
+        return _all_of(condition.components)
+    comparison = _COMPARISONS[type(condition)]
+    several = comparison == "in"
+    value = tuple(map(_plain, condition.values)) if several else _plain(condition.value)
+    return [((condition.parent.name, comparison, value),)]
 
 
 def _decide(
@@ -172,7 +155,7 @@ def _decide(
     """
     if clauses is None:
         return None
-    kept: list[tuple[Literal, ...]] = []
+    possible: list[tuple[Literal, ...]] = []
     for clause in clauses:
         settled = [literal for literal in clause if literal[0] in constants]
         if any(p in never for p, _, _ in clause) or not all(
@@ -186,8 +169,8 @@ def _decide(
                 for a in ways
                 for b in when.get(parent, ((),))
             ]
-        kept.extend(ways)
-    return None if () in kept else tuple(kept)
+        possible.extend(ways)
+    return None if () in possible else tuple(possible)
 
 
 def _true_of(constant: Any, comparison: Comparison, value: Any) -> bool:
@@ -199,15 +182,8 @@ def _true_of(constant: Any, comparison: Comparison, value: Any) -> bool:
 
 
 def _condition(child: Any, parent: Any, comparison: Comparison, value: Any) -> Any:
-    if comparison == "in":
-        return CS.InCondition(child, parent, list(value))
-    build = {
-        "equal": CS.EqualsCondition,
-        "not equal": CS.NotEqualsCondition,
-        "greater": CS.GreaterThanCondition,
-        "less": CS.LessThanCondition,
-    }[comparison]
-    return build(child, parent, value)
+    several = comparison == "in"
+    return _CONDITIONS[comparison](child, parent, list(value) if several else value)
 
 
 def _joined(conjunction: Any, parts: list[Any]) -> Any:

@@ -5,14 +5,16 @@ Every parameter owns one latent coordinate, uniform on [0, 1] and independent of
 level, inactive coordinates are nan.
 
 Symbols
-    d        number of axes (columns of a vector)
+    n, d     number of points, and of axes (columns of a vector)
+    latents  (n, d), each coordinate uniform on [0, 1]
+    vectors  (n, d), codes of levels, nan where inactive
     runs     a subset of an axis: disjoint half-open intervals of [0, 1], ascending
     box      a product of such subsets: {column: runs}, columns not named are free
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -36,7 +38,8 @@ _SLIVER = 1e-14  # the single number between "less than v" and "greater than v" 
 class Axis:
     """One coordinate. Continuous without `edges`; otherwise level k owns [edges[k], edges[k+1]).
 
-    `codes[k]` is the number that stands for level k in a vector; it lies inside the level's cell.
+    `edges` has shape (levels + 1,), `codes` (levels,): `codes[k]` stands for level k in a vector and
+    lies inside the level's cell.
     `ordered` is False for categories, whose levels have no order and no distance.
     """
 
@@ -55,13 +58,13 @@ class Axis:
         return 0 if self.codes is None else len(self.codes)
 
     def level(self, x: FloatArray) -> IntArray:
-        """Level of each latent or coded number on a discrete axis."""
+        """Level of each latent or coded number on a discrete axis, (n,) -> (n,)."""
         assert self.edges is not None
         cell = np.searchsorted(self.edges, x, side="right") - 1
         return np.asarray(np.clip(cell, 0, self.levels - 1), dtype=np.int64)
 
     def snap(self, latent: FloatArray) -> FloatArray:
-        """The code that a latent number shows as."""
+        """The code that each latent number shows as, (n,) -> (n,)."""
         if self.codes is None:
             return latent
         return np.asarray(self.codes[self.level(latent)])
@@ -107,10 +110,8 @@ class Cube:
         )
 
     def ancestors(self, column: int) -> frozenset[int]:
-        found: frozenset[int] = frozenset()
-        for parent in self.parents(column):
-            found |= {parent} | self.ancestors(parent)
-        return found
+        parents = self.parents(column)
+        return parents.union(*map(self.ancestors, parents))
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -134,7 +135,7 @@ class Cube:
         )
 
     def active(self, latents: FloatArray) -> BoolArray:
-        """Which coordinates of latent points, shape (n, d), are active."""
+        """Which coordinates of latent points are active, (n, d) -> (n, d)."""
         active = np.ones(latents.shape, dtype=bool)
         for column in self.order:
             if column in self.conditions:
@@ -148,13 +149,13 @@ class Cube:
         return active
 
     def vectors(self, latents: FloatArray) -> FloatArray:
-        """What a surrogate sees of latent points: codes, nan where inactive."""
-        seen = np.empty(latents.shape)
+        """What a surrogate sees of latent points: codes, nan where inactive, (n, d) -> (n, d)."""
+        vectors = np.empty(latents.shape)
         for j, axis in enumerate(self.axes):
-            seen[:, j] = axis.snap(latents[:, j])
+            vectors[:, j] = axis.snap(latents[:, j])
         if self.conditions:
-            seen[~self.active(latents)] = np.nan
-        return seen
+            vectors[~self.active(latents)] = np.nan
+        return vectors
 
     def scenarios(self, columns: tuple[int, ...]) -> Iterator[Scenario]:
         """Disjoint boxes that cover the latents of `columns` (closed under parents).
@@ -164,16 +165,16 @@ class Cube:
         ordered = tuple(c for c in self.order if c in set(columns))
         parts = {c: self._parts(c, ordered) for c in ordered}
 
-        def grow(index: int, chosen: dict[int, Runs | None], weight: float) -> Iterator[Scenario]:
+        def grow(index: int, part: dict[int, Runs | None], weight: float) -> Iterator[Scenario]:
             if index == len(ordered):
-                yield Scenario(ordered, tuple(chosen[c] for c in ordered), weight)
+                yield Scenario(ordered, tuple(part[c] for c in ordered), weight)
                 return
             column = ordered[index]
-            if self._holds(column, chosen):
+            if self._holds(column, part):
                 for runs in parts[column]:
-                    yield from grow(index + 1, {**chosen, column: runs}, weight * measure(runs))
+                    yield from grow(index + 1, {**part, column: runs}, weight * measure(runs))
             else:
-                yield from grow(index + 1, {**chosen, column: None}, weight)
+                yield from grow(index + 1, {**part, column: None}, weight)
 
         yield from grow(0, {}, 1.0)
 
@@ -181,15 +182,15 @@ class Cube:
         """Measure of the latents where all of `active` and of `box` are active and inside `box`."""
         total = 1.0
         for block in self.blocks:
-            wanted = {c: box.get(c, WHOLE) for c in block if c in box or c in active}
-            if not wanted:
+            sides = {c: box.get(c, WHOLE) for c in block if c in box or c in active}
+            if not sides:
                 continue
             inside = 0.0
             for scenario in self.scenarios(block):
                 part = scenario.weight
                 for column, runs in zip(scenario.columns, scenario.runs, strict=True):
-                    if column in wanted:
-                        common = () if runs is None else intersect(runs, wanted[column])
+                    if column in sides:
+                        common = () if runs is None else intersect(runs, sides[column])
                         part *= measure(common) / measure(runs or WHOLE)
                 inside += part
             total *= inside
@@ -203,18 +204,18 @@ class Cube:
         active: list[Box] = []
         inactive: list[Box] = []
         for scenario in self.scenarios((*self.ancestors(column), column)):
-            chosen = dict(zip(scenario.columns, scenario.runs, strict=True))
-            own = chosen.pop(column)
-            box = {c: runs for c, runs in chosen.items() if runs is not None and runs != WHOLE}
+            sides = dict(zip(scenario.columns, scenario.runs, strict=True))
+            own = sides.pop(column)
+            box = {c: runs for c, runs in sides.items() if runs is not None and runs != WHOLE}
             (inactive if own is None else active).append(box)
         return tuple(active), tuple(inactive)
 
-    def _holds(self, column: int, chosen: Mapping[int, Runs | None]) -> bool:
-        """Is `column` active, given the part that each parent lies in?"""
+    def _holds(self, column: int, part: Mapping[int, Runs | None]) -> bool:
+        """Is `column` active, given the runs that each parent lies in?"""
         if column not in self.conditions:
             return True
         return any(
-            all(_inside(chosen[parent], runs) for parent, runs in clause)
+            all(_inside(part[parent], runs) for parent, runs in clause)
             for clause in self.conditions[column]
         )
 
@@ -234,12 +235,19 @@ class Cube:
                 continue
             middle = np.array([(low + high) / 2])
             signature = tuple(bool(contains(runs, middle)[0]) for runs in mentions)
-            runs = groups.setdefault(signature, [])
-            if runs and runs[-1][1] == low:
-                runs[-1] = (runs[-1][0], high)
-            else:
-                runs.append((low, high))
-        return tuple(tuple(runs) for runs in groups.values())
+            groups.setdefault(signature, []).append((low, high))
+        return tuple(map(joined, groups.values()))
+
+
+def joined(runs: Iterable[tuple[float, float]]) -> Runs:
+    """Ascending runs with neighbours that touch merged."""
+    merged: list[tuple[float, float]] = []
+    for low, high in runs:
+        if merged and merged[-1][1] == low:
+            merged[-1] = (merged[-1][0], high)
+        else:
+            merged.append((low, high))
+    return tuple(merged)
 
 
 def measure(runs: Runs) -> float:
@@ -248,7 +256,7 @@ def measure(runs: Runs) -> float:
 
 
 def contains(runs: Runs, x: FloatArray) -> BoolArray:
-    """Which numbers lie in `runs`; the end point 1 belongs to the last run that reaches it."""
+    """Which numbers (n,) lie in `runs`; the end point 1 belongs to the last run that reaches it."""
     inside = np.zeros(x.shape, dtype=bool)
     for low, high in runs:
         inside |= (x >= low) & ((x < high) | (high >= 1.0))

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import SpaceError, listed
-from hyperlens.spaces.cube import Axis, FloatArray, Runs
+from hyperlens.spaces.cube import Axis, FloatArray, Runs, joined
 
 Kind = Literal["float", "integer", "ordinal", "categorical"]
 Comparison = Literal["equal", "not equal", "in", "greater", "less"]
@@ -65,7 +65,7 @@ class Parameter:
     def numeric(self) -> bool:
         """Do its values lie on a number line?"""
         return self.kind in ("float", "integer") or (
-            self.kind == "ordinal" and all(_is_number(c) for c in self.choices)
+            self.kind == "ordinal" and all(is_number(c) for c in self.choices)
         )
 
     @cached_property
@@ -133,7 +133,7 @@ class Parameter:
                 inside = compare[comparison](levels, self._level(value))
             edges = self.axis.edges
             assert edges is not None
-            return _join([(float(edges[k]), float(edges[k + 1])) for k in np.flatnonzero(inside)])
+            return joined([(float(edges[k]), float(edges[k + 1])) for k in np.flatnonzero(inside)])
         half = 0.5 if self.kind == "integer" else 0.0
         if comparison == "greater":  # the value itself is not greater: start just past it
             low = float(np.nextafter(self._place(np.array([value + half]))[0], 2.0))
@@ -194,19 +194,19 @@ class Parameter:
 
     def _level(self, value: Any) -> int:
         """Position of a value among the levels: exactly, as its text, or as a near number."""
-        found = self._levels.get(_key(value), self._levels.get(str(value)))
-        if found is None and self.numeric and _is_number(value):
+        level = self._levels.get(_key(value), self._levels.get(str(value)))
+        if level is None and self.numeric and is_number(value):
             numbers = np.asarray(self.values, dtype=float)
             nearest = int(np.argmin(np.abs(numbers - float(value))))
             if abs(numbers[nearest] - float(value)) <= 1e-6 * max(1e-300, float(np.ptp(numbers))):
-                found = nearest
-        if found is None:
+                level = nearest
+        if level is None:
             assert self.values is not None
             raise SpaceError(
                 f"Parameter '{self.name}' has the value {value!r}, which is not among its choices "
                 f"({listed(self.values)}); correct the value or add the choice to the space."
             )
-        return found
+        return level
 
 
 def apart(
@@ -218,7 +218,8 @@ def apart(
     return parameters, constants
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Truth values are none."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
@@ -234,17 +235,6 @@ def _key(value: Any) -> tuple[str, Any]:
     """True, 1 and "1" are three different choices; 1 and 1.0 are one."""
     if isinstance(value, (bool, np.bool_)):
         return ("truth", bool(value))
-    if _is_number(value):
+    if is_number(value):
         return ("number", float(value))
     return ("text", str(value)) if isinstance(value, str) else ("other", repr(value))
-
-
-def _join(runs: list[tuple[float, float]]) -> Runs:
-    """Merge neighbours that touch."""
-    joined: list[tuple[float, float]] = []
-    for low, high in runs:
-        if joined and joined[-1][1] == low:
-            joined[-1] = (joined[-1][0], high)
-        else:
-            joined.append((low, high))
-    return tuple(joined)

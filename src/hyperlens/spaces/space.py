@@ -70,9 +70,7 @@ class Space:
         yaml = path.suffix.lower() in (".yaml", ".yml")
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore"
-                )  # ConfigSpace warns of fields renamed since old files
+                warnings.simplefilter("ignore")  # of fields renamed since old files
                 read = ConfigurationSpace.from_yaml if yaml else ConfigurationSpace.from_json
                 space = Space(read(path))
         except SpaceError:
@@ -118,9 +116,9 @@ class Space:
 
     def restricted(self, keep: Sequence[str], fixed: Mapping[str, Any]) -> Space:
         """The space of the kept parameters, all others constant at their fixed values."""
-        kept = [self[name] for name in keep]
+        parameters = [self[name] for name in keep]
         clauses = {name: self.clauses[name] for name in keep if name in self.clauses}
-        return Space.of(kept, clauses, {**self.constants, **fixed}, self.inferred)
+        return Space.of(parameters, clauses, {**self.constants, **fixed}, self.inferred)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -230,18 +228,18 @@ class Space:
         return codes, self[name].decode(codes)
 
 
-def as_space(given: GivenSpace) -> Space:
+def as_space(source: GivenSpace) -> Space:
     """Our view of a space in any form that a user may hold."""
-    if isinstance(given, Space):
-        return given
-    if isinstance(given, (str, Path)):
-        return Space.load(given)
-    if isinstance(given, (list, tuple)):
-        if given and all(isinstance(p, Parameter) for p in given):
-            return Space.of(given)
-    elif hasattr(given, "parent_conditions_of"):
-        return Space(given)
+    if isinstance(source, Space):
+        return source
+    if isinstance(source, (str, Path)):
+        return Space.load(source)
+    if isinstance(source, (list, tuple)):
+        if source and all(isinstance(p, Parameter) for p in source):
+            return Space.of(source)
+    elif hasattr(source, "parent_conditions_of"):
+        return Space(source)
     raise SpaceError(
-        f"A {type(given).__name__} is not a search space; give a ConfigSpace, or the path of its "
+        f"A {type(source).__name__} is not a search space; give a ConfigSpace, or the path of its "
         "JSON or YAML file."
     )

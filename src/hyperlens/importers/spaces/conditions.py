@@ -126,7 +126,7 @@ def _switches(
     parameters: Sequence[Parameter], rows: Sequence[Row], present: Mapping[str, BoolArray]
 ) -> list[_Switch]:
     """Possible parents, nearest first: fewest trials, then categories, then by appearance."""
-    found = []
+    switches = []
     for parameter in parameters:
         if parameter.values is None:
             continue
@@ -136,8 +136,8 @@ def _switches(
         levels[present[name]] = parameter.axis.level(codes)
         switch = _Switch(parameter, levels)
         if parameter.kind == "categorical" or (switch.counts > 0).sum() <= MOST_OBSERVED:
-            found.append(switch)
-    return sorted(found, key=lambda s: (s.size, s.parameter.kind != "categorical"))
+            switches.append(switch)
+    return sorted(switches, key=lambda s: (s.size, s.parameter.kind != "categorical"))
 
 
 def _nearest(switches: Iterable[_Switch], child: BoolArray) -> tuple[_Switch, IntArray] | None:
@@ -162,15 +162,15 @@ def _values(switch: _Switch, levels: IntArray) -> list[Any]:
 
 def _sentence(child: str, switch: _Switch, levels: IntArray) -> str:
     parent = switch.parameter
-    said = f"'{child}' is active when {parent.name} is {_alternatives(_values(switch, levels))}"
+    rule = f"'{child}' is active when {parent.name} is {_alternatives(_values(switch, levels))}"
     unseen = _values(switch, np.flatnonzero(switch.counts == 0))
     if not unseen:
-        return f"{said}."
+        return f"{rule}."
     if len(unseen) > 5:
-        return f"{said}; {len(unseen)} other values were never tried and count as not activating."
+        return f"{rule}; {len(unseen)} other values were never tried and count as not activating."
     were = "was" if len(unseen) == 1 else "were"
     count = "counts" if len(unseen) == 1 else "count"
-    return f"{said}; {_alternatives(unseen)} {were} never tried and {count} as not activating."
+    return f"{rule}; {_alternatives(unseen)} {were} never tried and {count} as not activating."
 
 
 def _alternatives(values: Sequence[Any]) -> str:

@@ -15,8 +15,9 @@ import numpy as np
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.spaces.conditions import infer
+from hyperlens.importers.values import scalar
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.parameter import Parameter, apart, is_number
 from hyperlens.spaces.space import Space
 
 MOST_CHOICES = 200  # a text with more different values names trials instead of describing them
@@ -41,31 +42,29 @@ def conclude(
     """
     notes: list[str] = []
     declared = declared or {}
-    kept = [row for row, done in zip(rows, finished, strict=True) if done]
+    complete = [row for row, done in zip(rows, finished, strict=True) if done]
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = _tidy(rows, names, set(declared), notes)
-    parameters: list[Parameter] = []
-    constants: dict[str, Any] = {}
-    seen = set().union(*kept)
+    described: dict[str, Parameter | tuple[Any]] = {}
+    seen = set().union(*complete)
     for name, values in columns.items():
-        found = declared.get(name) or _parameter(name, values)
+        description = declared.get(name) or _parameter(name, values)
         if name not in seen:
-            found = f"'{name}' was set in trials that did not finish only and was left out."
-        if isinstance(found, Parameter):
-            parameters.append(found)
-        elif isinstance(found, str):
-            notes.append(found)
-            for row in rows:
-                row.pop(name, None)
-        else:
-            constants[name] = found[0]
+            description = f"'{name}' was set in trials that did not finish only and was left out."
+        if not isinstance(description, str):
+            described[name] = description
+            continue
+        notes.append(description)
+        for row in rows:
+            row.pop(name, None)
+    parameters, constants = apart(described)
     if not parameters:
         raise SourceError(
             "No parameter varies between the trials of this run, so there is nothing to explain; "
             "check which columns are its parameters, or give its space with --space FILE "
             "(space= in Python)."
         )
-    conditions = infer(parameters, kept)
+    conditions = infer(parameters, complete)
     for row in rows:
         row.update(conditions.flagged(row))
     every = [*conditions.flag_parameters, *parameters]
@@ -119,20 +118,15 @@ _UNUSABLE = object()
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
+    value = value.item() if isinstance(value, np.generic) else value
+    if is_number(value):
         return value if abs(value) <= MOST_NUMBER else _UNUSABLE  # nan compares false
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value if abs(value) <= MOST_NUMBER else _UNUSABLE
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    return str(value)
+    return scalar(value)
 
 
 def _parameter(name: str, values: Sequence[Any]) -> Parameter | tuple[Any] | str:
     """A parameter, a tuple of its one value if it cannot vary, or why it is none."""
-    if _all_numbers(values):
+    if set(map(type, values)) <= {int, float}:
         return _number(name, np.array(values, dtype=float))
     distinct = _distinct(values)
     if len(distinct) == 1:
@@ -143,11 +137,6 @@ def _parameter(name: str, values: Sequence[Any]) -> Parameter | tuple[Any] | str
             "left out."
         )
     return Parameter(name, "categorical", choices=tuple(distinct))
-
-
-def _all_numbers(values: Iterable[Any]) -> bool:
-    kinds = set(map(type, values))
-    return bool(kinds) and kinds <= {int, float}
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
@@ -198,11 +187,11 @@ def _unevenness(values: FloatArray) -> float:
 
 
 def _sentence(parameters: Sequence[Parameter], trials: int) -> str:
-    told = [_described(p) for p in parameters[:MOST_DESCRIBED]]
-    more = len(parameters) - len(told)
+    shown = [_described(p) for p in parameters[:MOST_DESCRIBED]]
+    more = len(parameters) - len(shown)
     rest = f", and {more} more" if more > 0 else ""
     return (
-        f"The space was inferred from {trials} trials: {'; '.join(told)}{rest}; give it with "
+        f"The space was inferred from {trials} trials: {'; '.join(shown)}{rest}; give it with "
         "--space FILE (space= in Python) if it is another."
     )
 

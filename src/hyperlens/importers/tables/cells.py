@@ -23,23 +23,18 @@ def is_missing(cell: Any) -> bool:
 def typed(cells: Any) -> tuple[BoolArray, list[Any]]:
     """Where a column has values, and these: numbers, truth values or texts, as all cells allow."""
     missing = cells.isna().to_numpy()
-    found = cells.tolist()
-    if missing.any() or not all(map(_is_text, found)):
-        found = [None if gone else cell for cell, gone in zip(found, missing, strict=True)]
-    if not _reads_as_numbers(found):
-        found = [None if isinstance(c, str) and is_missing(c) else c for c in found]
+    entries = [None if gone else cell for cell, gone in zip(cells.tolist(), missing, strict=True)]
+    if _reads_as_numbers(entries):
+        entries = [None if cell == "" else cell for cell in entries]
     else:
-        found = [None if cell == "" else cell for cell in found]
-    present = np.array([cell is not None for cell in found], dtype=bool)
-    values = [cell for cell in found if cell is not None]
-    if not values or not all(map(_is_text, values)):
+        entries = [None if isinstance(c, str) and is_missing(c) else c for c in entries]
+    present = np.array([cell is not None for cell in entries], dtype=bool)
+    values = [cell for cell in entries if cell is not None]
+    if not all(map(_is_text, values)):
         return present, values
-    try:
-        if all(map(_looks_whole, values)):
-            return present, list(map(int, values))
-        return present, list(map(float, values))
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        whole = all(map(_looks_whole, values))
+        return present, list(map(int if whole else float, values))
     if {v.strip().lower() for v in values} <= {"true", "false"}:
         return present, [v.strip().lower() == "true" for v in values]
     return present, values
@@ -83,45 +78,45 @@ def numbers(cells: Any, column: str, problem: Callable[[str, int, Any], Exceptio
         return [float(cell) if cell != "" else math.nan for cell in cells.tolist()]
     except (TypeError, ValueError, OverflowError):
         pass  # one by one, to say which
-    found = []
+    floats = []
     missing = cells.isna().to_numpy()
     for i, cell in enumerate(cells.tolist()):
         try:
-            found.append(math.nan if missing[i] else float(cell))
+            floats.append(math.nan if missing[i] else float(cell))
         except (TypeError, ValueError, OverflowError):
-            if str(cell).strip().lower() not in _MISSING:
+            if not is_missing(cell):
                 raise problem(column, i + 1, cell) from None
-            found.append(math.nan)
-    return found
+            floats.append(math.nan)
+    return floats
 
 
 def values(cells: Any, parameter: Parameter) -> tuple[BoolArray, list[Any]]:
     """Where a parameter has a value, and these values."""
     if parameter.kind in ("float", "integer"):
-        told = np.array(numbers(cells, parameter.name, _bad_number))
-        present = ~np.isnan(told)
-        _check_range(told, parameter)
+        floats = np.array(numbers(cells, parameter.name, _bad_number))
+        present = ~np.isnan(floats)
+        _check_range(floats, parameter)
         if parameter.kind == "integer":
-            return present, np.rint(told[present]).astype(np.int64).tolist()
-        return present, told[present].tolist()
+            return present, np.rint(floats[present]).astype(np.int64).tolist()
+        return present, floats[present].tolist()
     return _choices(cells, parameter)
 
 
-def _check_range(told: FloatArray, parameter: Parameter) -> None:
+def _check_range(floats: FloatArray, parameter: Parameter) -> None:
     slack = TOLERANCE * (parameter.upper - parameter.lower)
-    outside = (told < parameter.lower - slack) | (told > parameter.upper + slack)
+    outside = (floats < parameter.lower - slack) | (floats > parameter.upper + slack)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         raise SpaceError(
-            f"Parameter '{parameter.name}' is {told[row]:g} in row {row + 1}, outside its range "
+            f"Parameter '{parameter.name}' is {floats[row]:g} in row {row + 1}, outside its range "
             f"[{parameter.lower:g}, {parameter.upper:g}]; correct the cell or widen the range."
         )
     if parameter.kind == "integer":
-        broken = np.abs(np.rint(told) - told) > 1e-6
+        broken = np.abs(np.rint(floats) - floats) > 1e-6
         if broken.any():
             row = int(np.flatnonzero(broken)[0])
             raise SpaceError(
-                f"Parameter '{parameter.name}' is {told[row]:g} in row {row + 1} but is an "
+                f"Parameter '{parameter.name}' is {floats[row]:g} in row {row + 1} but is an "
                 "integer; correct the cell or make the parameter a float."
             )
 
@@ -131,30 +126,26 @@ def _choices(cells: Any, parameter: Parameter) -> tuple[BoolArray, list[Any]]:
     known: dict[tuple[type, Any], tuple[bool, Any]] = {}
     missing = cells.isna().to_numpy()
     present = np.zeros(len(cells), dtype=bool)
-    found = []
+    choices = []
     for i, cell in enumerate(cells.tolist()):
         key = (type(None), None) if missing[i] else (type(cell), cell)
         if key not in known:
             known[key] = _choice(key[1], parameter, i + 1)
-        present[i], value = known[key]
+        present[i], choice = known[key]
         if present[i]:
-            found.append(value)
-    return present, found
+            choices.append(choice)
+    return present, choices
 
 
 def _choice(cell: Any, parameter: Parameter, row: int) -> tuple[bool, Any]:
     """Is there a value, and which choice is it? An empty cell means None where that is one."""
-    empty = cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING)
-    readings = [cell, *_readings(cell)]
-    for reading in readings:
-        try:
+    for reading in (cell, *_readings(cell)):
+        with suppress(SpaceError):
             code = parameter.encode([reading])
-        except SpaceError:
-            continue
-        if reading is not None or None in parameter.choices:
-            return True, parameter.decode(code)[0]
-    if empty:
-        return (True, None) if None in parameter.choices else (False, None)
+            if reading is not None or None in parameter.choices:
+                return True, parameter.decode(code)[0]
+    if cell is None or (isinstance(cell, str) and is_missing(cell)):
+        return None in parameter.choices, None
     raise SpaceError(
         f"Parameter '{parameter.name}' is {cell!r} in row {row}, which is not among its choices "
         f"({listed(parameter.choices)}); correct the cell or add the choice to the space."
@@ -165,12 +156,10 @@ def _readings(cell: Any) -> list[Any]:
     """Other things that a text, or a number that a table widened, may stand for."""
     if isinstance(cell, str):
         text = cell.strip()
-        found: list[Any] = [text]
+        readings: list[Any] = [text]
         if text.lower() in ("true", "false"):
-            found.append(text.lower() == "true")
+            readings.append(text.lower() == "true")
         with suppress(ValueError):
-            found.append(float(text))
-        return found
-    if isinstance(cell, float) and cell.is_integer():
-        return [int(cell)]
-    return []
+            readings.append(float(text))
+        return readings
+    return [int(cell)] if isinstance(cell, float) and cell.is_integer() else []

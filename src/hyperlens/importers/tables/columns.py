@@ -49,13 +49,15 @@ class Roles:
     notes: Sequence[str]
 
 
-def roles(columns: Sequence[str], space: Space | None, options: ReadOptions, what: str) -> Roles:
+def assign_roles(
+    columns: Sequence[str], space: Space | None, options: ReadOptions, what: str
+) -> Roles:
     """What each column is, by the header, the space, and what the user says."""
     notes: list[str] = []
     costs, directed = _costs(columns, space, options, what, notes)
     rest = [c for c in columns if c not in costs]
     if space is not None:
-        parameters = _of_space(rest, space, columns, what)
+        parameters = _of_space(rest, space, columns)
     else:
         parameters = _without_space(rest, options, what, notes)
     taken = {*parameters, *(c for c in rest if space is not None and c in space.constants)}
@@ -70,35 +72,32 @@ def _costs(
     """Columns of costs, the chosen first, and whether their directions are told."""
     declared = {c: m for c in columns if (m := _METRIC.fullmatch(c))}
     if options.objectives:
-        found = {
-            _named(name, columns, declared, what): Objective(name) for name in options.objectives
-        }
-        if clash := [o.name for c, o in found.items() if space is not None and c in space.names]:
+        costs = {_named(name, columns, declared): name for name in options.objectives}
+        if clash := [name for c, name in costs.items() if space is not None and c in space.names]:
             raise SourceError(
                 f"'{clash[0]}' is a parameter of the space; name another column for the cost with "
                 "--objective COLUMN (objective= in Python)."
             )
     elif declared:
-        found = {c: Objective(m["name"]) for c, m in declared.items()}
+        costs = {}
     else:
-        found = {c: Objective(c) for c in [_single(columns, space, what, notes)]}
-    others = {} if not set(found) <= set(declared) else declared
-    found |= {c: Objective(m["name"]) for c, m in others.items() if c not in found}
-    scores = all(c.startswith("mean_test_") for c in found)  # scikit-learn's are to be large
-    directed = scores or all(c in declared and declared[c]["to"] for c in found)
-    larger = {c: scores or (c in declared and declared[c]["to"] == "maximize") for c in found}
-    return {c: Objective(o.name, larger[c]) for c, o in found.items()}, directed
+        column = _single(columns, space, what, notes)
+        costs = {column: column}
+    if costs.keys() <= declared.keys():
+        costs |= {c: m["name"] for c, m in declared.items() if c not in costs}
+    scores = all(c.startswith("mean_test_") for c in costs)  # scikit-learn's are to be large
+    to = {c: declared[c]["to"] if c in declared else None for c in costs}
+    objectives = {c: Objective(n, scores or to[c] == "maximize") for c, n in costs.items()}
+    return objectives, scores or all(to.values())
 
 
-def _named(
-    name: str, columns: Sequence[str], declared: Mapping[str, re.Match[str]], what: str
-) -> str:
+def _named(name: str, columns: Sequence[str], declared: Mapping[str, re.Match[str]]) -> str:
     """The column of the cost that the user names."""
     if name in columns:
         return name
     for column in columns:
-        told = declared[column]["name"] if column in declared else None
-        if name == told or any(column == f"{prefix}{name}" for prefix in _METRICS):
+        metric = declared[column]["name"] if column in declared else None
+        if name == metric or any(column == f"{prefix}{name}" for prefix in _METRICS):
             return column
     raise SourceError(
         f"There is no column '{name}' for the cost; choose one of {listed(columns)} "
@@ -127,25 +126,29 @@ def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[
     )
 
 
-def _of_space(
-    rest: Sequence[str], space: Space, columns: Sequence[str], what: str
-) -> dict[str, str]:
-    """The column of each parameter of a space, by its name with or without a known prefix."""
-    found: dict[str, str] = {}
+def _columns_of(names: Sequence[str], rest: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The column of each parameter, by its name with or without a known prefix; names without one."""
+    parameters: dict[str, str] = {}
     missing = []
-    for name in space.names:
+    for name in names:
         ways = (name, *(f"{prefix}{name}" for prefix in _PARAMETERS))
         column = next((way for way in ways if way in rest), None)
         if column is None:
             missing.append(name)
         else:
-            found[column] = name
+            parameters[column] = name
+    return parameters, missing
+
+
+def _of_space(rest: Sequence[str], space: Space, columns: Sequence[str]) -> dict[str, str]:
+    """The column of each parameter of a space."""
+    parameters, missing = _columns_of(space.names, rest)
     if missing:
         raise SourceError(
             f"The table has no columns for the parameters {listed(missing)}; add them or correct "
             f"the names in the space (the columns are {listed(columns)})."
         )
-    return found
+    return parameters
 
 
 def _without_space(
@@ -153,17 +156,13 @@ def _without_space(
 ) -> dict[str, str]:
     """The columns that the user names, that the header marks, or that nothing else explains."""
     if options.parameters:
-        found = {}
-        for name in options.parameters:
-            ways = (name, *(f"{prefix}{name}" for prefix in _PARAMETERS))
-            column = next((way for way in ways if way in rest), None)
-            if column is None:
-                raise SourceError(
-                    f"{what} has no column '{name}' for a parameter; choose from {listed(rest)} "
-                    "with --parameters A,B (parameters= in Python)."
-                )
-            found[column] = name
-        return found
+        parameters, missing = _columns_of(options.parameters, rest)
+        if missing:
+            raise SourceError(
+                f"{what} has no column '{missing[0]}' for a parameter; choose from {listed(rest)} "
+                "with --parameters A,B (parameters= in Python)."
+            )
+        return parameters
     for prefix in _PARAMETERS:
         if marked := {c: c.removeprefix(prefix) for c in rest if c.startswith(prefix)}:
             return {c: name for c, name in marked.items() if name}
@@ -194,12 +193,8 @@ def _without_space(
 def _details(rest: Sequence[str]) -> dict[str, str]:
     """The columns of well-known facts on trials, by their names in lower case."""
     lower = {column.lower(): column for column in reversed(rest)}
-    found = {}
-    for name, aliases in KNOWN.items():
-        column = next((lower[alias] for alias in aliases if alias in lower), None)
-        if column is not None:
-            found[name] = column
-    return found
+    columns = {name: [lower[a] for a in aliases if a in lower] for name, aliases in KNOWN.items()}
+    return {name: known[0] for name, known in columns.items() if known}
 
 
 def ignored_note(ignored: Sequence[str]) -> list[str]:

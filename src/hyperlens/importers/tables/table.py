@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.errors import SourceError, SpaceError
+from hyperlens.importers.directions import directed
 from hyperlens.importers.files import inside, start_of
-from hyperlens.importers.raw_run import direction
-from hyperlens.importers.read_options import ReadOptions, as_space, settle
+from hyperlens.importers.read_options import ReadOptions, as_space, parameters_refused, settle
 from hyperlens.importers.spaces.inference import MOST_NUMBER, conclude
 from hyperlens.importers.tables.cells import bad_cost, numbers, typed, values
-from hyperlens.importers.tables.columns import Roles, ignored_note, roles
+from hyperlens.importers.tables.columns import Roles, assign_roles, ignored_note
 from hyperlens.importers.tables.details import read_details
 from hyperlens.importers.tables.frames import check_names, read_frame
 from hyperlens.importers.tables.wandb import unpacked
 from hyperlens.runs.history import History, State, Trial
+from hyperlens.spaces.cube import BoolArray
 from hyperlens.spaces.parameter import Kind, Parameter
 from hyperlens.spaces.space import Space
 
@@ -100,64 +102,41 @@ def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> 
     frame = frame.set_axis(columns, axis=1)
     space = None if options.space is None else as_space(options.space)
     if space is not None and options.parameters:
-        raise SourceError(
-            "The parameters are those of the space; leave out --parameters (parameters= in Python)."
-        )
-    told = roles(columns, space, options, what)
+        raise parameters_refused()
+    roles = assign_roles(columns, space, options, what)
     if len(frame) == 0:
         raise SourceError(f"{what} has no rows; give one row for each trial.")
-    notes = [*frame.attrs.get("notes", ()), *told.notes]
-    costs = [numbers(frame[column], column, bad_cost) for column in told.costs]
-    details, used, remarks = read_details(frame, told.details)
+    notes = [*frame.attrs.get("notes", ()), *roles.notes]
+    costs = [numbers(frame[column], column, bad_cost) for column in roles.costs]
+    details, used, remarks = read_details(frame, roles.details)
     states = details.get("state", [State.COMPLETE] * len(frame))
     if space is None:
-        rows = _typed_rows(frame, told)
+        rows = _rows(frame, roles, lambda cells, _: typed(cells))
         space, more = conclude(rows, [s is not State.FAILED for s in states])
         whole = list(range(len(frame)))
     else:
-        rows = _rows(frame, told, space)
+        parameters = space
+        rows = _rows(frame, roles, lambda cells, name: values(cells, parameters[name]))
         whole, more = settle(space, rows)
-    unused = [c for c in told.details.values() if c not in used]
-    notes += [*more, *ignored_note([*told.ignored, *unused]), *remarks]
-    objectives = []
-    for k, objective in enumerate(told.costs.values()):
-        wanted = options.direction(objective.name, k == 0)
-        if told.directed:
-            if wanted is not None and wanted != objective.maximize:
-                does = "maximised" if objective.maximize else "minimised"
-                raise SourceError(
-                    f"{what} says that '{objective.name}' is {does}; leave out the direction."
-                )
-        elif wanted is None:
-            notes += direction(objective.name, options.lenient)
-        else:
-            objective = replace(objective, maximize=wanted)
-        objectives.append(objective)
-    empty = [None] * len(frame)
-    facts = [details.get(name, empty) for name in _FACTS]
+    unused = [c for c in roles.details.values() if c not in used]
+    notes += [*more, *ignored_note([*roles.ignored, *unused]), *remarks]
+    objectives = [
+        directed(objective, roles.directed, options, k == 0, notes, what)
+        for k, objective in enumerate(roles.costs.values())
+    ]
+    facts = [details.get(name, [None] * len(frame)) for name in _FACTS]
     every = zip(details["number"], rows, zip(*costs, strict=True), states, *facts, strict=True)
     trials = [Trial(*trial) for trial in every]
-    if len(whole) < len(trials):
-        trials = [trials[i] for i in whole]
-    return History(space, tuple(objectives), tuple(trials), source, tuple(notes))
+    return History(space, tuple(objectives), tuple(trials[i] for i in whole), source, tuple(notes))
 
 
-def _rows(frame: DataFrame, told: Roles, space: Space) -> Rows:
-    """Values that fit the parameters of a space."""
+def _rows(
+    frame: DataFrame, roles: Roles, read: Callable[[Any, str], tuple[BoolArray, list[Any]]]
+) -> Rows:
+    """Values by trial, out of the columns of parameters."""
     rows: Rows = [{} for _ in range(len(frame))]
-    for column, name in told.parameters.items():
-        parameter = space[name]
-        present, found = values(frame[column], parameter)
-        for i, value in zip(np.flatnonzero(present).tolist(), found, strict=True):
-            rows[i][name] = value
-    return rows
-
-
-def _typed_rows(frame: DataFrame, told: Roles) -> Rows:
-    """Values by what the cells look like."""
-    rows: Rows = [{} for _ in range(len(frame))]
-    for column, name in told.parameters.items():
-        present, found = typed(frame[column])
-        for i, value in zip(np.flatnonzero(present).tolist(), found, strict=True):
+    for column, name in roles.parameters.items():
+        present, cells = read(frame[column], name)
+        for i, value in zip(np.flatnonzero(present).tolist(), cells, strict=True):
             rows[i][name] = value
     return rows

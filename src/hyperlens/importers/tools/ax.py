@@ -21,7 +21,6 @@ from hyperlens.importers.values import (
     Json,
     as_dict,
     as_list,
-    is_number,
     number,
     scalar,
     seconds,
@@ -29,7 +28,7 @@ from hyperlens.importers.values import (
 )
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.configspace import Clauses
-from hyperlens.spaces.parameter import Kind, Parameter, apart
+from hyperlens.spaces.parameter import Kind, Parameter, apart, is_number
 from hyperlens.spaces.space import Space
 
 _STATES = {

@@ -25,12 +25,12 @@ from hyperlens.importers.values import (
     as_dict,
     as_list,
     flat,
-    is_number,
     last_line,
     moment,
     number,
 )
 from hyperlens.runs.history import Objective, State, Trial
+from hyperlens.spaces.parameter import is_number
 
 _AUTOMATIC = {
     *("training_iteration", "time_total_s", "episodes_total", "timesteps_total", "node_ip"),

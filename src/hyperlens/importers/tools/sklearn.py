@@ -16,9 +16,9 @@ import numpy as np
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.raw_run import RawRun
 from hyperlens.importers.read_options import ReadOptions
-from hyperlens.importers.values import is_number, scalar
+from hyperlens.importers.values import scalar
 from hyperlens.runs.history import Objective, State, Trial
-from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.parameter import Parameter, is_number
 
 _MEAN = "mean_test_"
 _LOG = ("loguniform", "reciprocal")

@@ -1,0 +1,64 @@
+"""Which way an objective goes: as the run records it, as the user says, or as its name suggests."""
+
+from __future__ import annotations
+
+import re
+
+from hyperlens.errors import SourceError
+from hyperlens.importers.read_options import ReadOptions
+from hyperlens.runs.history import Objective
+
+_LARGER = {
+    *("acc", "accuracy", "auc", "auroc", "auprc", "bleu", "dice", "f1", "fbeta", "fps", "gain"),
+    *("iou", "kappa", "likelihood", "map", "mcc", "miou", "mrr", "ndcg", "precision", "profit"),
+    *("psnr", "r2", "recall", "return", "reward", "rouge", "score", "ssim", "throughput"),
+}
+_SMALLER = {
+    *("brier", "cost", "distance", "err", "error", "fid", "latency", "loss", "mae", "mape", "mse"),
+    *("neg", "negative", "nll", "perplexity", "regret", "rmse", "time", "wer"),
+}
+
+
+def directed(
+    objective: Objective,
+    recorded: bool,
+    options: ReadOptions,
+    first: bool,
+    notes: list[str],
+    what: str,
+) -> Objective:
+    """An objective in the direction that is recorded, that the user gave, or minimised."""
+    maximize = options.direction(objective.name, first)
+    if not recorded:
+        if maximize is not None:
+            return Objective(objective.name, maximize)
+        notes += _doubts(objective.name, options.lenient)
+    elif maximize is not None and maximize != objective.maximize:
+        is_ = "maximised" if objective.maximize else "minimised"
+        raise SourceError(
+            f"{what[:1].upper()}{what[1:]} says that '{objective.name}' is {is_}; leave out the "
+            "direction."
+        )
+    return objective
+
+
+def _doubts(name: str, lenient: bool) -> list[str]:
+    """What to say of an objective whose direction nothing tells; an error if its name doubts it.
+
+    A loss, a cost or an error is minimised, which its name says.
+    """
+    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+", name)}
+    if words & _SMALLER or name.strip().startswith(("1 -", "1-", "-")):
+        return []
+    if not words & _LARGER:
+        return [
+            f"'{name}' is taken as minimised, since the run does not say; add --maximize "
+            "(maximize=True in Python) if larger is better."
+        ]
+    sentence = (
+        f"The run does not say whether '{name}' was minimised or maximised, and its name sounds like "
+        "the latter; add --maximize or --minimize (maximize=True or False in Python)."
+    )
+    if not lenient:
+        raise SourceError(sentence)
+    return [sentence]
