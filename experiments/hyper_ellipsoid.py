@@ -87,12 +87,11 @@ def run(seed: int, tau: float) -> hl.History:
     optimiser = SMBO(SPACE, tau=tau, initial=INITIAL, refine=False, seed=seed)
     trials = []
     for k in range(EVALUATIONS):
-        proposal = optimiser.ask()
-        x = np.array([proposal.values[name] for name in NAMES])
+        candidate = optimiser.ask()
+        x = np.array([candidate.values[name] for name in NAMES])
         cost = float(WEIGHTS @ x**2 + NOISE * rng.normal())
-        optimiser.tell(proposal.values, cost)
-        kept = proposal.to_dict() | {"optimizer": "smbo", "learned": f"0-{k - 1}", "awaited": ""}
-        trials.append(hl.Trial(k, proposal.values, (cost,), proposal=kept))
+        optimiser.tell(candidate.values, cost)
+        trials.append(hl.Trial(k, candidate.values, (cost,), proposal=candidate.proposal))
     return hl.History(SPACE, (hl.Objective("y"),), tuple(trials))
 
 

@@ -205,7 +205,7 @@ def optimise(cost: Cost, seed: int) -> hl.History:
     for _ in range(EVALUATIONS):
         vector = optimiser.ask().vector
         optimiser.tell(vector, float(cost(vector[None])[0]))
-    trials = [hl.Trial(k, t.values, (t.cost,)) for k, t in enumerate(optimiser.told)]
+    trials = [hl.Trial(k, t.values, (t.cost,)) for k, t in enumerate(optimiser.results)]
     return hl.History(SPACE, (hl.Objective("error"),), tuple(trials))
 
 

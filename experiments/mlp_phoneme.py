@@ -96,11 +96,10 @@ def run(seed: int, error: Callable[[Mapping[str, float]], float]) -> hl.History:
     optimiser = SMBO(SPACE, tau=1.0, initial=INITIAL, refine=False, seed=seed)
     trials = []
     for k in range(EVALUATIONS):
-        proposal = optimiser.ask()
-        cost = error(proposal.values)
-        optimiser.tell(proposal.values, cost)
-        kept = proposal.to_dict() | {"optimizer": "smbo", "learned": f"0-{k - 1}", "awaited": ""}
-        trials.append(hl.Trial(k, proposal.values, (cost,), proposal=kept))
+        candidate = optimiser.ask()
+        cost = error(candidate.values)
+        optimiser.tell(candidate.values, cost)
+        trials.append(hl.Trial(k, candidate.values, (cost,), proposal=candidate.proposal))
     return hl.History(SPACE, (hl.Objective("validation error"),), tuple(trials))
 
 

@@ -119,7 +119,7 @@ def run(d: int, tau: float, design: FloatArray, seed: int) -> SMBO:
 
 
 def history_of(optimiser: SMBO) -> hl.History:
-    trials = [hl.Trial(k, t.values, (t.cost,)) for k, t in enumerate(optimiser.told)]
+    trials = [hl.Trial(k, t.values, (t.cost,)) for k, t in enumerate(optimiser.results)]
     return hl.History(optimiser.space, (hl.Objective("cost"),), tuple(trials))
 
 

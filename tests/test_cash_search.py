@@ -85,8 +85,7 @@ def test_smbo_on_the_whole_pool() -> None:
         proposal = optimizer.ask()
         assert proposal is not None
         assert not len(space.misfits(space.encode([proposal.values])))
-        assert (proposal.surrogate is not None) == (k >= 4)
-        assert proposal.surrogate is None or proposal.surrogate["name"] == "forest"
+        assert proposal.proposal.surrogate == ("forest" if k >= 4 else None)
         optimizer.tell(proposal.values, float(k % 3))
 
 
@@ -117,13 +116,13 @@ def test_defaults_are_tried_on_all_rows_first() -> None:
     optimizer = method("hyperband", space, budget=99, first=first_ones)
     asked = [optimizer.ask() for _ in range(11)]
     assert [p.values for p in asked if p] == defaults
-    assert {p.resource for p in asked if p} == {1.0}
+    assert {p.proposal.budget for p in asked if p} == {1.0}
     small = method(
         "hyperband", space, budget=9, first=first_ones
     )  # three brackets of 3, 4 and 9 configurations
     drawn = [small.ask() for _ in range(16)]
-    resources = [p.resource for p in drawn if p and p.values in defaults]
-    assert resources == [1.0] * 2 + [1 / 3] * 2 + [1 / 9] * 5
+    budgets = [p.proposal.budget for p in drawn if p and p.values in defaults]
+    assert budgets == [1.0] * 2 + [1 / 3] * 2 + [1 / 9] * 5
     for name in METHODS:
         first = method(name, space, budget=33, first=first_ones).ask()
         plain = method(name, space, budget=33).ask()
@@ -454,7 +453,6 @@ def test_a_large_table_in_little_time_begins_on_a_part_of_it(
     monkeypatch.setattr("hyperlens.cash.search.search.MANY_ROWS", 50)
     plan = search(optimizer="hyperband", time=600.0)
     begun = min(plan.run().trials, key=lambda t: t.spans[0][0])
-    rungs = (begun.proposal or {})["spans"]
     assert begun.budget is not None
-    assert begun.budget < 1 or len(rungs) > 1
+    assert begun.budget < 1 or len(begun.spans) > 1
     assert first() == 1.0  # without a limit there is time enough

@@ -9,6 +9,7 @@ import pytest
 from hyperlens import History, Objective, Parameter, Space, State, Trial
 from hyperlens.cash.results.model_search import furthest, model_search
 from hyperlens.cash.results.one_model import within
+from hyperlens.proposal import Proposal
 
 THIRD = 1 / 3
 OWN = ("a:x", "a:y", "b:x", "c:x")
@@ -28,19 +29,19 @@ def space() -> Space:
 def trial(
     model: str,
     x: float,
-    resource: float = 1.0,
+    budget: float = 1.0,
     rung: int = 0,
     state: State = State.COMPLETE,
     **more: Any,
 ) -> dict[str, Any]:
     values = {"model": model, **{n: x for n in OWN if n[0] == model}}
     cost = float("nan") if state is State.FAILED else x
-    proposal = {"rung": rung, "resource": resource, **more}
+    proposal = Proposal(rung=rung, budget=budget, **more)
     return {
         "values": values,
         "costs": (cost,),
         "state": state,
-        "budget": resource,
+        "budget": budget,
         "proposer": "hyperband",
         "reason": "took longer than 1 s" if state is State.FAILED else None,
         "proposal": proposal,
@@ -129,7 +130,7 @@ def test_the_rule_of_the_draw_is_that_of_the_search() -> None:
     assert "a draw takes it with 80%, as you asked" in told(
         *RUN, sampling={"a": 0.1, "b": 0.8, "c": 0.1}
     )
-    whole = [trial("a", 0.1 * k, surrogate={"name": "forest"}) for k in range(1, 4)]
+    whole = [trial("a", 0.1 * k, kind="proposed", surrogate="forest") for k in range(1, 4)]
     assert (
         "it had 3 of the 4 configurations tried (75%), of which the surrogate, expecting most there, "
         "proposed 3." in told(*whole, trial("b", 0.9))

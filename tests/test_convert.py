@@ -20,6 +20,7 @@ from test_hpo_logs import EXPECTED
 
 import hyperlens as hl
 from hyperlens import History, Objective, Parameter, Space, State, Trial
+from hyperlens.proposal import Proposal
 
 SPACE = Space.of(
     [
@@ -57,6 +58,21 @@ def values(draw: st.DrawFn) -> dict[str, Any]:
     return row | ({"fixed": "yes", "four": 4} if draw(st.booleans()) else {})
 
 
+proposals = st.builds(
+    Proposal,
+    kind=st.sampled_from(["initial", "proposed"]),
+    optimizer=text.map(lambda name: name or None),
+    mean=st.none() | finite,
+    surrogate=st.sampled_from([None, "gp", "oracle"]),
+    learned=st.sampled_from(["", "0-3,7", "all"]),
+    rung=st.none() | st.integers(0, 9),
+    final=st.booleans(),
+    spans=st.lists(st.tuples(finite, finite).map(lambda s: (min(s), max(s))), max_size=2).map(
+        tuple
+    ),
+)
+
+
 @st.composite
 def trials(draw: st.DrawFn, number: int) -> Trial:
     state = draw(st.sampled_from(list(State)))
@@ -73,7 +89,7 @@ def trials(draw: st.DrawFn, number: int) -> Trial:
         draw(times),
         draw(text),
         draw(text),
-        draw(st.none() | st.dictionaries(st.text("abc", max_size=3), finite | st.text(max_size=3))),
+        draw(st.none() | proposals),
     )
 
 

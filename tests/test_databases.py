@@ -14,6 +14,7 @@ from servers import SERVERS, Create, Missing
 
 import hyperlens as hl
 from hyperlens import Parameter
+from hyperlens.proposal import Proposal
 from hyperlens.runs.databases import parse
 from hyperlens.runs.history import State
 
@@ -105,6 +106,6 @@ def test_the_sampler_works_on_a_server(server: Create) -> None:
     storage.remove_session()
     storage.engine.dispose()
     history = hl.read(address)
-    assert [(t.proposal or {})["kind"] for t in history.trials] == ["initial"] * 6 + [
+    assert [(t.proposal or Proposal()).kind for t in history.trials] == ["initial"] * 6 + [
         "proposed"
     ] * 3

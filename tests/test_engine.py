@@ -87,8 +87,8 @@ def test_an_exception_is_told_in_one_line_with_its_place() -> None:
     assert len(evaluate(long, {}).reason or "") < LONGEST_REASON + 50
 
 
-def test_a_resource_is_handed_over_where_there_is_one() -> None:
-    assert evaluate(lambda c, resource: c["x"] * resource, {"x": 2.0}, 0.5) == Outcome(1.0)
+def test_a_budget_is_handed_over_where_there_is_one() -> None:
+    assert evaluate(lambda c, budget: c["x"] * budget, {"x": 2.0}, 0.5) == Outcome(1.0)
 
 
 def test_an_objective_cannot_change_the_configuration_that_is_kept() -> None:

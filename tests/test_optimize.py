@@ -14,7 +14,7 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from hyperlens import Parameter, Space, SpaceError
-from hyperlens.optimize import SMBO, Proposal
+from hyperlens.optimize import SMBO, Candidate
 from hyperlens.optimize.optimizers import designs as sampling
 from hyperlens.optimize.optimizers.acquisition import (
     expected_improvement,
@@ -23,6 +23,7 @@ from hyperlens.optimize.optimizers.acquisition import (
     probability_of_improvement,
 )
 from hyperlens.optimize.optimizers.focus_search import Part, _apart, focus_search
+from hyperlens.proposal import from_ranges
 from hyperlens.spaces.cube import Axis, Cube, FloatArray
 from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
 
@@ -282,7 +283,7 @@ def test_expected_improvement_and_the_forest_make_progress_too() -> None:
     assert best_of(box(2), 18, surrogate="forest") < 8
 
 
-def asked(count: int, **settings: Any) -> list[Proposal]:
+def asked(count: int, **settings: Any) -> list[Candidate]:
     optimiser = SMBO(box(2), initial=6, **settings)
     proposals = []
     for _ in range(count):
@@ -294,7 +295,7 @@ def asked(count: int, **settings: Any) -> list[Proposal]:
 def test_the_same_seed_asks_the_same_and_another_seed_something_else() -> None:
     first, again, other = asked(10, seed=1), asked(10, seed=1), asked(10, seed=2)
     assert [p.values for p in first] == [p.values for p in again]
-    assert [p.surrogate for p in first] == [p.surrogate for p in again]
+    assert [p.proposal for p in first] == [p.proposal for p in again]
     assert first[0].values != other[0].values
     assert first[-1].values != other[-1].values
 
@@ -310,32 +311,34 @@ def test_a_run_is_resumed_by_telling_its_trials_again() -> None:
 def test_a_proposal_says_what_made_it() -> None:
     optimiser = SMBO(box(2), initial=6, tau=2.0)
     for k in range(9):
-        p = optimiser.ask()
-        assert (p.number, p.kind) == (k, "initial" if k < 6 else "proposed")
+        candidate = optimiser.ask()
+        p = candidate.proposal
+        assert (candidate.number, p.kind) == (k, "initial" if k < 6 else "proposed")
         if p.kind == "initial":
             assert p.mean is None
         else:
             assert p.mean is not None
             assert p.std is not None
-            assert p.surrogate is not None
-            assert p.surrogate["name"] == "gp"
+            assert p.surrogate == "gp"
+            known = from_ranges(p.learned)
+            assert known == list(range(k))
             model = GP.from_parameters(
                 optimiser.space.cube,
-                Parameters.from_dict({k: v for k, v in p.surrogate.items() if k != "name"}),
-                optimiser.X[: p.told],
-                optimiser.y[: p.told],
+                Parameters.from_dict(p.surrogate_parameters),
+                optimiser.X[known],
+                optimiser.y[known],
             )
-            mean, std = model.predict(p.vector[None])
+            mean, std = model.predict(candidate.vector[None])
             assert p.mean == pytest.approx(mean[0])
             assert p.std == pytest.approx(std[0])
             assert p.bound == p.score == p.mean - 2 * p.std
-        optimiser.tell(p.vector, ellipsoid(dict(p.values)))
+        optimiser.tell(candidate.vector, ellipsoid(dict(candidate.values)))
     assert not optimiser.awaited
 
 
 def test_acquisitions_take_turns_unless_one_is_chosen() -> None:
     def made(**settings: Any) -> list[tuple[str | None, float | None]]:
-        return [(p.acquisition, p.tau) for p in asked(9, **settings)[6:]]
+        return [(c.proposal.acquisition, c.proposal.tau) for c in asked(9, **settings)[6:]]
 
     assert made() == [("ei", 1.0), ("lcb", 0.1), ("ei", 1.0)]
     assert made(tau=2.0) == [("lcb", 2.0)] * 3
@@ -344,7 +347,7 @@ def test_acquisitions_take_turns_unless_one_is_chosen() -> None:
 
 
 def test_the_score_is_the_acquisition_that_was_maximised() -> None:
-    for p in asked(9)[6:]:
+    for p in (candidate.proposal for candidate in asked(9)[6:]):
         assert p.mean is not None
         assert p.std is not None
         assert p.best is not None
@@ -364,13 +367,13 @@ def test_several_proposals_can_be_out_at_once_and_differ() -> None:
         optimiser.tell(p.values, ellipsoid(dict(p.values)))
     batch = [optimiser.ask() for _ in range(4)]
     assert [p.number for p in batch] == [8, 9, 10, 11]
-    assert batch[-1].awaited == (8, 9, 10)
+    assert batch[-1].proposal.awaited == "8-10"
     for a, b in product(batch, batch):
         assert a is b or np.abs(a.vector - b.vector).max() > 1e-3
     for p in reversed(batch):
         optimiser.tell(p.values, ellipsoid(dict(p.values)))
     assert not optimiser.awaited
-    assert len(optimiser.told) == 12
+    assert len(optimiser.results) == 12
 
 
 def test_failures_count_as_the_worst_and_are_never_the_best() -> None:
@@ -381,14 +384,14 @@ def test_failures_count_as_the_worst_and_are_never_the_best() -> None:
     assert optimiser.y.tolist() == [3.0, 3.0, 1.0]
     assert optimiser.best is not None
     assert optimiser.best.cost == 1.0
-    assert optimiser.ask().kind == "proposed"
+    assert optimiser.ask().proposal.kind == "proposed"
 
 
 def test_equal_costs_do_not_stop_it() -> None:
     optimiser = SMBO(box(2), initial=2)
     for _ in range(5):
         optimiser.tell(optimiser.ask().values, 1.0)
-    assert optimiser.ask().mean is None
+    assert optimiser.ask().proposal.mean is None
 
 
 @settings(max_examples=6)
@@ -479,9 +482,7 @@ def test_data_without_noise_are_believed_to_the_last_digit() -> None:
             proposal = optimiser.ask()
             cost = float(proposal.values["x"] ** 2 + noise * rng.standard_normal())
             optimiser.tell(proposal.values, cost)
-        asked = optimiser.ask().surrogate
-        assert asked is not None
-        return float(asked["nugget"])
+        return float(optimiser.ask().proposal.surrogate_parameters["nugget"])
 
     assert nugget(0.0) == 1e-10
     assert nugget(0.0, nugget=1e-8) == nugget(0.0, refine=False) == 1e-8

@@ -16,6 +16,7 @@ import pytest
 import hyperlens as hl
 from hyperlens import Parameter, Space, SpaceError
 from hyperlens.optimize import SMBO
+from hyperlens.proposal import Proposal
 from hyperlens.runs.history import State
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -63,11 +64,11 @@ def test_an_objective_with_conditions_is_tuned_and_read_back() -> None:
     assert not history.space.inferred
     assert len(history.trials) == 24
     assert study.best_value < 1.0
-    proposals = [t.proposal or {} for t in history.trials]
-    assert [p["kind"] for p in proposals] == ["initial"] * 12 + ["proposed"] * 12
+    proposals = [t.proposal or Proposal() for t in history.trials]
+    assert [p.kind for p in proposals] == ["initial"] * 12 + ["proposed"] * 12
     for number, (trial, proposal) in enumerate(zip(history.trials, proposals, strict=True)):
         expected = "" if not number else "0" if number == 1 else f"0-{number - 1}"
-        assert proposal["learned"] == expected
+        assert proposal.learned == expected
         assert trial.proposer == "smbo"
 
 
@@ -87,7 +88,7 @@ def test_without_a_space_it_tunes_what_all_trials_share() -> None:
     assert all(p["parameters"] == ["x", "y"] for p in proposals[10:] if p)
     assert study.best_value < 0.05
     assert "hyperlens:space" not in study.user_attrs
-    assert hl.read(study).trials[-1].proposal == proposals[-1]
+    assert hl.read(study).trials[-1].proposal == Proposal.from_dict(proposals[-1])
     dynamic = tuned(hl.optuna.SMBOSampler(), objective, 14)
     last = dynamic.trials[-1].user_attrs["hyperlens:proposal"]
     assert last["parameters"] == ["depth", "lr", "method"]
@@ -114,7 +115,7 @@ def test_failed_and_pruned_trials_are_learned_from() -> None:
     history = hl.read(study)
     assert history.count(State.PRUNED) > 0
     assert history.count(State.FAILED) > 0
-    assert (history.trials[-1].proposal or {})["learned"] == "0-18"
+    assert (history.trials[-1].proposal or Proposal()).learned == "0-18"
 
 
 def test_parameters_outside_the_space_are_drawn_at_random() -> None:
@@ -164,7 +165,7 @@ def test_several_threads_do_not_propose_the_same() -> None:
     points = np.array([[t.params["x"], t.params["y"]] for t in study.trials])
     distance = np.abs(points[:, None] - points[None]).max(axis=2)
     assert distance[np.triu_indices(20, 1)].min() > 1e-3
-    assert any(t.user_attrs["hyperlens:proposal"]["awaited"] for t in study.trials)
+    assert any("awaited" in t.user_attrs["hyperlens:proposal"] for t in study.trials)
 
 
 def test_several_processes_share_a_storage(tmp_path: Path) -> None:

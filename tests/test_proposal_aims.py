@@ -65,7 +65,7 @@ def test_a_proposal_is_judged_by_the_improvement_that_made_it(history: hl.Histor
         assert why.score is not None
         kept = history.trials[trial].proposal
         assert kept is not None
-        assert why.actual["score"] == pytest.approx(kept["score"], abs=1e-9)
+        assert why.actual["score"] == pytest.approx(kept.score, abs=1e-9)
         assert (np.diff(np.abs(why.score)) <= 0).all()
         reordered |= not (np.diff(np.abs(why.bound)) <= 0).all()
         first, second = why.parameters[:2]
@@ -73,7 +73,7 @@ def test_a_proposal_is_judged_by_the_improvement_that_made_it(history: hl.Histor
         weights = f"'{first}' ({why.score[0]:+.3g}) and '{second}' ({why.score[1]:+.3g})"
         assert f"{weights} weigh most in it, and larger is better." in why.sentence
         assert "score = the expected improvement, which this proposal maximised" in why.basis
-        assert f"{kept['best']:.4g}" in why.basis
+        assert f"{kept.best:.4g}" in why.basis
         for sentence, worth in zip(why.sentences, why.score, strict=True):
             if "hardly" not in sentence:
                 moved = "raises" if worth > 0 else "lowers"

@@ -16,8 +16,9 @@ import hyperlens as hl
 from hyperlens.explain.proposals.aims import improvement
 from hyperlens.explain.proposals.proposers import proposer
 from hyperlens.explain.proposals.reasons import motive
-from hyperlens.optimize import SMBO
+from hyperlens.optimize import SMBO, Candidate
 from hyperlens.optimize.optimizers.acquisition import expected_improvement
+from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import FloatArray
 
 FLAT = hl.Space.of(
@@ -46,42 +47,27 @@ def cost(values: Mapping[str, Any]) -> float:
     return float(extra + (values["decay"] - 0.3) ** 2)
 
 
-def ranges(numbers: list[int]) -> str:
-    """1,2,3,7 as "1-3,7"."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
-
-
 def run(
     space: hl.Space, trials: int, batch: int = 1, maximize: bool = False, **options: Any
 ) -> hl.History:
     """A real optimisation, `batch` configurations out at once, every ninth of which fails."""
     optimiser = SMBO(space, initial=6, **options)
     found: dict[int, hl.Trial] = {}
-    running: list[tuple[int, Any]] = []
-    learned: list[int] = []
-    while len(learned) < trials:
+    running: list[Candidate] = []
+    while len(found) < trials:
         while len(running) < batch and len(found) + len(running) < trials:
-            kept = optimiser.ask()
-            awaited = [number for number, _ in running]
-            told = {"optimizer": "smbo", "learned": ranges(learned), "awaited": ranges(awaited)}
-            running.append((len(found) + len(running), (kept, kept.to_dict() | told)))
-        number, (kept, proposal) = running.pop(len(running) // 2)  # results come out of order
+            running.append(optimiser.ask())
+        candidate = running.pop(len(running) // 2)  # results come out of order
+        number = candidate.number
         failed = number % 9 == 8
-        measured = np.nan if failed else cost(kept.values)
-        optimiser.tell(kept.values, measured)
-        learned.append(number)
+        measured = np.nan if failed else cost(candidate.values)
+        optimiser.tell(candidate.values, measured)
         found[number] = hl.Trial(
             number,
-            kept.values,
+            candidate.values,
             (-measured if maximize else measured,),
             hl.State.FAILED if failed else hl.State.COMPLETE,
-            proposal=json.loads(json.dumps(proposal)),  # as a storage gives it back
+            proposal=Proposal.from_dict(json.loads(json.dumps(candidate.proposal.to_dict()))),
         )
     name = "score" if maximize else "loss"
     return hl.History(
@@ -125,15 +111,15 @@ def test_a_recorded_surrogate_is_rebuilt_exactly(
         assert source.recorded
         assert source.name == surrogate
         mean, std = source.model.predict(space.encode([trial.values]))
-        assert mean[0] == pytest.approx(trial.proposal["mean"], abs=1e-9)
-        assert std[0] == pytest.approx(trial.proposal["std"], abs=1e-9)
-        assert source.best == pytest.approx(trial.proposal["best"], abs=1e-9)
-        waited += bool(trial.proposal["awaited"])
+        assert mean[0] == pytest.approx(trial.proposal.mean, abs=1e-9)
+        assert std[0] == pytest.approx(trial.proposal.std, abs=1e-9)
+        assert source.best == pytest.approx(trial.proposal.best, abs=1e-9)
+        waited += bool(trial.proposal.awaited)
     kept = history.trials[13].proposal
     assert kept is not None
     sign = -1 if maximize else 1
     bound = sign * hl.why(history, 13).actual["bound"]
-    assert bound == pytest.approx(kept["bound"], abs=1e-9)
+    assert bound == pytest.approx(kept.bound, abs=1e-9)
     assert (waited > 0) == (batch > 1)
 
 
@@ -144,8 +130,8 @@ def test_runs_of_our_own_are_explained_by_what_they_recorded() -> None:
     assert kept is not None
     assert why.recorded
     assert why.tau == 2.5
-    assert why.actual["mean"] == pytest.approx(kept["mean"], abs=1e-9)
-    assert why.actual["uncertainty"] == pytest.approx(kept["std"], abs=1e-9)
+    assert why.actual["mean"] == pytest.approx(kept.mean, abs=1e-9)
+    assert why.actual["uncertainty"] == pytest.approx(kept.std, abs=1e-9)
     assert not why.notes
 
 
@@ -155,7 +141,7 @@ def test_a_record_that_does_not_fit_is_not_trusted() -> None:
     assert good is not None
 
     def noted(**changes: Any) -> str:
-        trial = replace(history.trials[11], proposal={**good, **changes})
+        trial = replace(history.trials[11], proposal=Proposal.from_dict(good.to_dict() | changes))
         why = hl.why(replace(history, trials=(*history.trials[:11], trial)), 11)
         assert not why.recorded
         assert why.learned == 10  # complete trials before it: number 8 failed
@@ -163,7 +149,7 @@ def test_a_record_that_does_not_fit_is_not_trusted() -> None:
 
     assert "had learned from trial 77" in noted(learned="0-10,77")
     assert "in no known way" in noted(learned="all")
-    assert "predicted otherwise" in noted(mean=good["mean"] + 1)
+    assert "predicted otherwise" in noted(mean=(good.mean or 0) + 1)
     assert "unknown kind" in noted(surrogate={"name": "oracle"})
     assert "unknown kind" in noted(surrogate="gp")
     assert "not complete" in noted(surrogate={"name": "gp", "nugget": 0.1})
@@ -177,7 +163,7 @@ def test_what_no_surrogate_proposed_is_said() -> None:
     assert "is not recorded" in hl.why(bare(history), 11).notes[0]
     assert "fitted to the 10 complete trials before trial 11" in hl.why(bare(history), 11).notes[1]
     assert "another was asked for" in hl.why(history, 11, surrogate="forest").notes[0]
-    drawn = replace(history.trials[11], proposal={"kind": "proposed", "surrogate": None})
+    drawn = replace(history.trials[11], proposal=Proposal("proposed"))
     random = replace(history, trials=(*history.trials[:11], drawn))
     assert "drawn at random" in hl.why(random, 11).notes[0]
 

@@ -18,8 +18,8 @@ from hyperlens.runs.history import State
 SPACE = [hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 1000)]
 
 
-def cost(values: Mapping[str, Any], resource: float) -> float:
-    return float((values["x"] - 0.3) ** 2 + 0.01 * (values["k"] % 7) / resource)
+def cost(values: Mapping[str, Any], budget: float) -> float:
+    return float((values["x"] - 0.3) ** 2 + 0.01 * (values["k"] % 7) / budget)
 
 
 def url(path: Path) -> str:
@@ -39,11 +39,11 @@ def test_a_configuration_is_one_trial(tmp_path: Path) -> None:
     for trial in study.trials:
         complete = trial.state.name == "COMPLETE"
         steps = trial.intermediate_values
-        resources = [1 / 9, 1 / 3][: len(steps)]
+        budgets = [1 / 9, 1 / 3][: len(steps)]
         assert len(steps) == 2 if complete else len(steps) in (1, 2)
-        for resource, value in zip(resources, steps.values(), strict=True):
-            assert value == pytest.approx(cost(trial.params, resource))
-        last = 1.0 if complete else resources[-1]
+        for budget, value in zip(budgets, steps.values(), strict=True):
+            assert value == pytest.approx(cost(trial.params, budget))
+        last = 1.0 if complete else budgets[-1]
         assert trial.value == pytest.approx(cost(trial.params, last))
     assert study.best_trial.state.name == "COMPLETE"
     assert found.best().budget == 1.0
@@ -54,12 +54,12 @@ def test_a_configuration_is_one_trial(tmp_path: Path) -> None:
 def test_each_configuration_is_evaluated_once_at_each_of_its_rungs(tmp_path: Path) -> None:
     calls: list[tuple[float, float]] = []
 
-    def counted(values: Mapping[str, Any], resource: float) -> float:
-        calls.append((values["x"], resource))
-        return cost(values, resource)
+    def counted(values: Mapping[str, Any], budget: float) -> float:
+        calls.append((values["x"], budget))
+        return cost(values, budget)
 
     hl.minimize(counted, SPACE, optimizer="hyperband", trials=27, storage=url(tmp_path))
-    assert len(calls) == len(set(calls)) == Hyperband(hl.Space.of(SPACE), budget=27).evaluations
+    assert len(calls) == len(set(calls)) == Hyperband(hl.Space.of(SPACE), trials=27).evaluations
 
 
 @pytest.mark.parametrize("optimizer", ["halving", "hyperband"])
@@ -74,11 +74,11 @@ def test_stopped_anywhere_it_goes_on(stops: int, tmp_path: Path) -> None:
     whole = hl.minimize(cost, SPACE, optimizer="halving", trials=9)
     calls = []
 
-    def interrupted(values: Mapping[str, Any], resource: float) -> float:
+    def interrupted(values: Mapping[str, Any], budget: float) -> float:
         calls.append(values["x"])
         if len(calls) == stops:
             raise KeyboardInterrupt
-        return cost(values, resource)
+        return cost(values, budget)
 
     arguments: dict[str, Any] = {"optimizer": "halving", "trials": 9, "storage": url(tmp_path)}
     with pytest.raises(KeyboardInterrupt):
@@ -96,10 +96,10 @@ def test_equal_configurations_are_trials_of_their_own() -> None:
 
 
 def test_failures_are_failures_and_do_not_go_on() -> None:
-    def fragile(values: Mapping[str, Any], resource: float) -> float:
+    def fragile(values: Mapping[str, Any], budget: float) -> float:
         if values["x"] < 0.4:
             raise ValueError("too small")
-        return cost(values, resource)
+        return cost(values, budget)
 
     found = hl.minimize(fragile, SPACE, optimizer="halving", trials=9)
     failed = [t for t in found.trials if t.state is hl.State.FAILED]
@@ -168,18 +168,18 @@ WHOLE = hl.Space.of(SPACE)
 def test_what_two_processes_begin_at_once_is_one_trial(tmp_path: Path) -> None:
     """The second of two that took the same place of a race withdraws, and nothing is left waiting."""
     storage = f"sqlite:///{tmp_path}/race.db"
-    first, second = (Hyperband(WHOLE, budget=18) for _ in range(2))
+    first, second = (Hyperband(WHOLE, trials=18) for _ in range(2))
     stores = [Store(storage, WHOLE) for _ in range(2)]
     one, other = first.ask(), second.ask()
     assert one is not None
     assert other is not None
-    assert one.entry == other.entry
+    assert one.proposal.entry == other.proposal.entry
     numbers = [
         stores[0].begin(one, "hyperband", [], []),
         stores[1].begin(other, "hyperband", [], []),
     ]
-    assert stores[0].twin(numbers[0], one.entry or "") is None
-    assert stores[1].twin(numbers[1], other.entry or "") == numbers[0]
+    assert stores[0].twin(numbers[0], one.proposal.entry or "") is None
+    assert stores[1].twin(numbers[1], other.proposal.entry or "") == numbers[0]
     for store in stores:
         store.put_back(at_fault=False)
         store.close()
@@ -212,16 +212,16 @@ def test_waiting_between_rungs_is_no_running() -> None:
     rungs = [len(t.spans) for t in history.trials]
     assert max(rungs) == 3
     assert min(rungs) == 1
-    assert sum(rungs) == Hyperband(WHOLE, budget=18).evaluations
+    assert sum(rungs) == Hyperband(WHOLE, trials=18).evaluations
     for trial in history.trials:
         assert trial.seconds == pytest.approx(sum(end - start for start, end in trial.spans))
 
 
-def test_every_optimiser_takes_an_objective_with_a_resource() -> None:
+def test_every_optimiser_takes_an_objective_with_a_budget() -> None:
     seen = []
 
-    def loss(configuration: Mapping[str, Any], resource: float) -> float:
-        seen.append(resource)
+    def loss(configuration: Mapping[str, Any], budget: float) -> float:
+        seen.append(budget)
         return float(configuration["x"])
 
     for name in ("random", "smbo"):

@@ -20,9 +20,10 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import AnalysisError, History, Parameter, RandomSearch, Space, SpaceError
-from hyperlens.optimize import Proposal
+from hyperlens.optimize import Candidate
 from hyperlens.optimize.running.loop import Status
 from hyperlens.optimize.running.minimize import OPTIMIZERS
+from hyperlens.proposal import Proposal
 from hyperlens.runs.history import State
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -77,7 +78,7 @@ def test_random_search_is_uniform_over_the_space_and_told_apart_by_its_seed() ->
     history = hl.minimize(lambda v: v["lr"], space, "random", trials=400, seed=5)
     assert abs(np.median(history.vectors) - 0.5) < 0.08
     assert len({t.values["lr"] for t in history.trials}) == 400
-    assert {(t.proposal or {})["optimizer"] for t in history.trials} == {"random"}
+    assert {(t.proposal or Proposal()).optimizer for t in history.trials} == {"random"}
 
 
 def test_an_optimiser_may_be_given_ready() -> None:
@@ -174,7 +175,7 @@ def test_several_workers_propose_different_configurations() -> None:
     assert len(history.trials) == 24
     distance = np.abs(history.vectors[:, None] - history.vectors[None]).max(axis=2)
     assert distance[np.triu_indices(24, 1)].min() > 1e-7
-    assert max(len((t.proposal or {})["awaited"]) for t in history.trials) > 0
+    assert max(len((t.proposal or Proposal()).awaited) for t in history.trials) > 0
     assert history.best().costs[0] < 0.5
 
 
@@ -266,7 +267,7 @@ def test_several_workers_that_are_stopped_lose_nothing(tmp_path: Path) -> None:
 
 
 class Ladder:
-    """Three configurations at half the resource; the best of them at the whole."""
+    """Three configurations at half the budget; the best of them at the whole."""
 
     name = "ladder"
 
@@ -276,7 +277,7 @@ class Ladder:
         self.asked: list[tuple[int, float]] = []
         self.costs: dict[tuple[int, float], float] = {}
 
-    def ask(self) -> Proposal | None:
+    def ask(self) -> Candidate | None:
         low = [(k, 0.5) for k in range(3)]
         todo = [key for key in low if key not in self.asked and key not in self.costs]
         if not todo and len([k for k in self.costs if k in low]) == 3:
@@ -285,33 +286,34 @@ class Ladder:
         if not todo:
             return None
         self.asked.append(todo[0])
-        k, resource = todo[0]
+        k, budget = todo[0]
         values = self.space.decode(self.vectors[[k]])[0]
-        return Proposal(len(self.asked), "proposed", self.vectors[k], values, resource)
+        proposal = Proposal("proposed", budget=budget)
+        return Candidate(len(self.asked), self.vectors[k], values, proposal)
 
-    def _key(self, values: Mapping[str, Any], resource: float | None) -> tuple[int, float]:
+    def _key(self, values: Mapping[str, Any], budget: float | None) -> tuple[int, float]:
         vector = self.space.encode([values])[0]
-        return int(np.abs(self.vectors - vector).max(axis=1).argmin()), resource or 0.0
+        return int(np.abs(self.vectors - vector).max(axis=1).argmin()), budget or 0.0
 
-    def expect(self, configuration: Mapping[str, Any], resource: float | None = None) -> None:
-        self.asked.append(self._key(configuration, resource))
+    def expect(self, configuration: Mapping[str, Any], budget: float | None = None) -> None:
+        self.asked.append(self._key(configuration, budget))
 
     def tell(
-        self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
+        self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
     ) -> None:
-        self.costs[self._key(configuration, resource)] = cost
+        self.costs[self._key(configuration, budget)] = cost
 
 
-def test_an_optimiser_may_wait_use_a_resource_and_come_to_its_end(
+def test_an_optimiser_may_wait_use_a_budget_and_come_to_its_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(OPTIMIZERS, "ladder", Ladder)
     interrupted = iter([False, False, True])
 
-    def objective(values: Mapping[str, Any], resource: float) -> float:
+    def objective(values: Mapping[str, Any], budget: float) -> float:
         if next(interrupted, False):
             raise KeyboardInterrupt
-        return bowl(values) / resource
+        return bowl(values) / budget
 
     kept = tmp_path / "run.db"
     with pytest.raises(KeyboardInterrupt):

@@ -19,7 +19,7 @@ from hyperlens.terminal.tables import layout
 def test_table_1_of_the_paper() -> None:
     n = 66  # divisible by 2 and 3: nothing is rounded
     found = {
-        b.name: [(r.configurations, r.resource) for r in b.rungs]
+        b.name: [(r.configurations, r.budget) for r in b.rungs]
         for b in hl.schedule(n, eta=3, brackets=3).brackets
     }
     third, ninth = Fraction(1, 3), Fraction(1, 9)
@@ -28,21 +28,21 @@ def test_table_1_of_the_paper() -> None:
         "SH1": [(3 * n // 2, third), (n // 2, 1)],
         "SH0": [(n, 1)],
     }
-    assert [b.budget for b in hl.schedule(n, 3, 3).brackets] == [n, n, n]
+    assert [b.total for b in hl.schedule(n, 3, 3).brackets] == [n, n, n]
     assert hl.schedule(n, 3, 3).used == 3 * n  # Eq. 4
 
 
 def test_the_paper_s_budget_is_rounded_down() -> None:
     record = hl.schedule(n=33, eta=3, brackets=3)
     assert str(record).splitlines() == [
-        "SH2        SH1          SH0",
-        "99 at 1/9  49 at 1/3    33 at 1",
-        "33 at 1/3  16 at 1      -",
-        "11 at 1    -            -",
-        "budget 33  budget 97/3  budget 33",
+        "SH2        SH1         SH0",
+        "99 at 1/9  49 at 1/3   33 at 1",
+        "33 at 1/3  16 at 1     -",
+        "11 at 1    -           -",
+        "total 33   total 97/3  total 33",
     ]
     assert record.frame["configurations"].tolist() == [99, 33, 11, 49, 16, 33]
-    assert json.loads(record.to_json())["brackets"][0]["rungs"][0]["resource"] == "1/9"
+    assert json.loads(record.to_json())["brackets"][0]["rungs"][0]["budget"] == "1/9"
 
 
 @given(st.integers(2, 10), st.integers(0, 40), st.integers(0, 10**6))
@@ -55,37 +55,37 @@ def test_rungs_are_counted_exactly(eta: int, s: int, more: int) -> None:
 
 def test_243_is_five_halvings_by_three() -> None:
     assert halvings(243, 3) == 5  # floor(log(243) / log(3)) in floating point is 4
-    assert len(hl.schedule(12, 3, min_resource=1 / 243).brackets) == 6
-    assert len(hl.schedule(1000, 10, min_resource=1e-3).brackets) == 4
+    assert len(hl.schedule(12, 3, min_budget=1 / 243).brackets) == 6
+    assert len(hl.schedule(1000, 10, min_budget=1e-3).brackets) == 4
 
 
-def test_the_smallest_resource_is_a_ninth_unless_said() -> None:
+def test_the_smallest_budget_is_a_ninth_unless_said() -> None:
     assert hl.schedule(33) == hl.schedule(33, 3, 3)
-    assert hl.schedule(33, min_resource=1 / 9) == hl.schedule(33, 3, 3)
-    epochs = hl.schedule(9, 3, min_resource=1, max_resource=9)
-    assert [r.resource for r in epochs.brackets[0].rungs] == [1, 3, 9]
-    assert epochs.budget == 81
+    assert hl.schedule(33, min_budget=1 / 9) == hl.schedule(33, 3, 3)
+    epochs = hl.schedule(9, 3, min_budget=1, max_budget=9)
+    assert [r.budget for r in epochs.brackets[0].rungs] == [1, 3, 9]
+    assert epochs.total == 81
 
 
 @given(st.integers(1, 500), st.integers(2, 6), st.integers(1, 7), st.sampled_from([1, 81, 0.5]))
 def test_budgets_are_kept_and_rungs_shrink(n: int, eta: int, count: int, most: float) -> None:
     if n < count:
-        with pytest.raises(AnalysisError, match="too small"):
-            hl.schedule(n, eta, count, max_resource=most)
+        with pytest.raises(AnalysisError, match="too few"):
+            hl.schedule(n, eta, count, max_budget=most)
         return
-    record = hl.schedule(n, eta, count, max_resource=most)
+    record = hl.schedule(n, eta, count, max_budget=most)
     assert len(record.brackets) == count
     for s, b in zip(range(count - 1, -1, -1), record.brackets, strict=True):
         assert len(b.rungs) == s + 1
-        assert b.budget <= record.budget
-        assert b.rungs[-1].resource == Fraction(most)
+        assert b.total <= record.total
+        assert b.rungs[-1].budget == Fraction(most)
         assert b.rungs[-1].configurations >= 1
         for i, rung in enumerate(b.rungs):
             assert rung.configurations == b.rungs[0].configurations // eta**i
-            assert rung.resource * eta ** (s - i) == Fraction(most)
+            assert rung.budget * eta ** (s - i) == Fraction(most)
         # not one configuration more would fit the rung's part of the budget
-        part = record.budget / (s + 1)
-        assert (b.rungs[0].configurations + 1) * b.rungs[0].resource > part
+        part = record.total / (s + 1)
+        assert (b.rungs[0].configurations + 1) * b.rungs[0].budget > part
 
 
 def test_bad_schedules_are_refused() -> None:
@@ -93,11 +93,11 @@ def test_bad_schedules_are_refused() -> None:
         with pytest.raises(AnalysisError, match="whole number"):
             hl.schedule(**wrong)
     with pytest.raises(AnalysisError, match="larger than the largest"):
-        hl.schedule(9, min_resource=2.0)
+        hl.schedule(9, min_budget=2.0)
     with pytest.raises(AnalysisError, match="positive"):
-        hl.schedule(9, min_resource=0.0)
+        hl.schedule(9, min_budget=0.0)
     with pytest.raises(AnalysisError, match="not both"):
-        hl.schedule(9, brackets=2, min_resource=0.1)
+        hl.schedule(9, brackets=2, min_budget=0.1)
     with pytest.raises(AnalysisError, match="too few for 3 rungs"):
         bracket(8, 3, 2)
     with pytest.raises(AnalysisError, match="too many"):

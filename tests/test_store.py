@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 import optuna
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 import hyperlens as hl
@@ -26,7 +24,8 @@ from hyperlens.optimize import SMBO
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions
-from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Kept, Store, ranges
+from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Kept, Store
+from hyperlens.proposal import Proposal, from_ranges, to_ranges
 from hyperlens.runs.history import State
 from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
 
@@ -105,27 +104,29 @@ def test_every_proposal_is_kept_with_what_made_it(tmp_path: Path) -> None:
     for trial in hl.read(storage).trials:
         kept = trial.proposal
         assert kept is not None
-        kinds.append(kept["kind"])
-        assert (kept["optimizer"], kept["acquisition"], kept["tau"]) == ("smbo", "lcb", 2.0)
-        assert kept["learned"] == ranges(range(trial.number))
-        assert kept["awaited"] == ""
-        if kept["kind"] == "initial":
-            assert kept["mean"] is kept["surrogate"] is None
+        kinds.append(kept.kind)
+        assert (kept.optimizer, kept.acquisition, kept.tau) == ("smbo", "lcb", 2.0)
+        assert kept.learned == to_ranges(range(trial.number))
+        assert kept.awaited == ""
+        if kept.kind == "initial":
+            assert kept.mean is None
+            assert kept.surrogate is None
             continue
-        assert kept["bound"] == kept["score"] == kept["mean"] - 2.0 * kept["std"]
-        parameters = {k: v for k, v in kept["surrogate"].items() if k != "name"}
+        assert kept.mean is not None
+        assert kept.std is not None
+        assert kept.bound == kept.score == kept.mean - 2.0 * kept.std
         rows = slice(0, trial.number)
         model = GP.from_parameters(
             history.space.cube,
-            Parameters.from_dict(parameters),
+            Parameters.from_dict(kept.surrogate_parameters),
             history.vectors[rows],
             np.array([-t.costs[0] for t in history.trials[rows]]),
         )
         mean, std = model.predict(history.vectors[[trial.number]])
-        assert kept["mean"] == pytest.approx(mean[0], rel=1e-6)
-        assert kept["std"] == pytest.approx(std[0], rel=1e-6)
+        assert kept.mean == pytest.approx(mean[0], rel=1e-6)
+        assert kept.std == pytest.approx(std[0], rel=1e-6)
         told = model.predict(history.vectors[rows])[0]
-        assert kept["best"] == pytest.approx(told.min(), rel=1e-6)
+        assert kept.best == pytest.approx(told.min(), rel=1e-6)
     assert kinds == ["initial"] * 12 + ["proposed"] * 4
 
 
@@ -139,25 +140,13 @@ def test_a_forest_is_kept_by_its_seed_and_awaited_trials_by_their_numbers() -> N
     options: dict[str, Any] = {"initial": 6, "surrogate": "forest", "seed": 3}
     with ThreadPoolExecutor(3) as threads:
         history = hl.minimize(objective, mixed(), trials=12, engine=threads, **options)
-    proposals = [t.proposal or {} for t in history.trials]
-    assert proposals[-1]["surrogate"] == {"name": "forest", "seed": 3, "trees": 64}
-    assert [p["awaited"] for p in proposals[:3]] == ["", "0", "0-1"]  # none ends before all began
+    proposals = [t.proposal or Proposal() for t in history.trials]
+    assert proposals[-1].surrogate == "forest"
+    assert proposals[-1].surrogate_parameters == {"seed": 3, "trees": 64}
+    assert [p.awaited for p in proposals[:3]] == ["", "0", "0-1"]  # none ends before all began
     for number, proposal in enumerate(proposals):
-        known = expand(proposal["learned"]) + expand(proposal["awaited"])
+        known = from_ranges(proposal.learned) + from_ranges(proposal.awaited)
         assert sorted(known) == list(range(number))
-
-
-def expand(text: str) -> list[int]:
-    found: list[int] = []
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
-
-
-@given(st.lists(st.integers(0, 50), unique=True))
-def test_ranges_keep_numbers_and_their_order(numbers: list[int]) -> None:
-    assert expand(ranges(numbers)) == numbers
 
 
 def test_plain_optuna_reads_the_run(tmp_path: Path) -> None:

@@ -120,8 +120,9 @@ def test_options_reach_the_optimiser(folder: Path, tune: Tune) -> None:
     assert "--study mine" in done.stdout
     history = hl.read(folder / "runs.log", study="mine")
     assert history.objective() == hl.Objective("accuracy", maximize=True)
-    last = history.trials[-1].proposal or {}
-    assert (last["tau"], last["acquisition"], last["surrogate"]["seed"]) == (3.0, "ei", 4)
+    last = history.trials[-1].proposal
+    assert last is not None
+    assert (last.tau, last.acquisition, last.surrogate_parameters["seed"]) == (3.0, "ei", 4)
 
 
 def test_a_killed_run_goes_on_as_if_it_had_not_been(folder: Path, tune: Tune) -> None:

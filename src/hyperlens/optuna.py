@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -29,13 +30,12 @@ from hyperlens.importers.optuna.study import parameter_of
 from hyperlens.optimize.models.optuna_sampler import ModelSampler
 from hyperlens.optimize.optimizers.smbo import SMBO
 from hyperlens.optimize.storage.distributions import plain
-from hyperlens.optimize.storage.store import PROPOSAL, SPACE, ranges
+from hyperlens.proposal import PROPOSAL, SPACE, VALUES, to_ranges
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
 __all__ = ["ModelSampler", "SMBOSampler"]
 
-VALUES = "hyperlens:values"  # a running trial's configuration, for other processes to see
 STARTUP = 10  # random trials before the space can be inferred from them
 
 
@@ -131,19 +131,19 @@ class SMBOSampler(BaseSampler):
             if t.state is TrialState.RUNNING and values is not None:
                 optimizer.expect(values)
                 awaited.append(t.number)
-        proposal = optimizer.ask(number=trial.number)
-        kept = {
-            "optimizer": optimizer.name,
-            **proposal.to_dict(),
-            "learned": ranges(learned),
-            "awaited": ranges(awaited),
-        }
-        if self.space is None:
-            kept["parameters"] = list(space.names)
+        candidate = optimizer.ask(number=trial.number)
+        proposal = replace(
+            candidate.proposal,
+            optimizer=optimizer.name,
+            learned=to_ranges(learned),
+            awaited=to_ranges(awaited),
+            parameters=space.names if self.space is None else (),
+        )
         storage, trial_id = study._storage, trial._trial_id
-        storage.set_trial_user_attr(trial_id, PROPOSAL, kept)
-        storage.set_trial_system_attr(trial_id, VALUES, _jsonable(proposal.values))
-        return dict(proposal.values)
+        storage.set_trial_user_attr(trial_id, PROPOSAL, proposal.to_dict())
+        values = {name: plain(value) for name, value in candidate.values.items()}
+        storage.set_trial_system_attr(trial_id, VALUES, values)
+        return dict(candidate.values)
 
     def _inferred(self, study: Study) -> Space | None:
         """The space of what all trials share, in the order of their first appearance."""
@@ -222,7 +222,3 @@ def _described(parameter: Parameter) -> str:
     if parameter.choices:
         return f"the choices {listed(parameter.choices)}"
     return f"a {parameter.kind} from {parameter.lower:g} to {parameter.upper:g}"
-
-
-def _jsonable(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: plain(value) for name, value in values.items()}

@@ -87,8 +87,8 @@ def tune(
     eta: Annotated[
         int | None, typer.Option(min=2, help="Races: one of so many goes on to the next rung.")
     ] = None,
-    min_resource: Annotated[
-        float | None, typer.Option(help="Races: smallest resource; the largest is 1.")
+    min_budget: Annotated[
+        float | None, typer.Option(help="Races: smallest budget; the largest is 1.")
     ] = None,
     study: Annotated[
         str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
@@ -112,7 +112,7 @@ def tune(
         "surrogate": None if surrogate is None else surrogate.value,
         "initial": initial,
         "eta": eta,
-        "min_resource": min_resource,
+        "min_budget": min_budget,
     }
     options = {option: chosen for option, chosen in given.items() if chosen is not None}
     searched = Space.load(space)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from hyperlens.conversion.to_table import description, unwritable
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna import extras as restored
+from hyperlens.proposal import PROPOSAL, REASON, SPACE
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.parameter import Parameter
 
@@ -83,7 +84,7 @@ def _create(history: History, path: Path, name: str) -> int:
         names = [o.name for o in history.objectives]
         storage.set_study_system_attr(study, "study:metric_names", names)
         space = json.loads(history.space.to_json())
-        storage.set_study_user_attr(study, "hyperlens:space", space)
+        storage.set_study_user_attr(study, SPACE, space)
         storage.engine.dispose()
     finally:
         optuna.logging.set_verbosity(before)
@@ -148,9 +149,9 @@ def _attributes(history: History) -> Iterator[Row]:
             names = [o.name for o in history.objectives]
             facts["run"] = description(history) | {"objectives": names}
         told = json.dumps({restored.KEY: facts}, default=str)
-        yield k, "hyperlens:proposal", told
+        yield k, PROPOSAL, told
         if trial.reason is not None:
-            yield k, "fail_reason", json.dumps(trial.reason)
+            yield k, REASON, json.dumps(trial.reason)
 
 
 def _distributions(history: History) -> dict[str, BaseDistribution]:

@@ -62,7 +62,7 @@ def _facts(trial: Trial) -> list[str]:
         if value is None:
             found.append("")
         elif name == "proposal":
-            found.append(json.dumps(value, default=str))
+            found.append(json.dumps(value.to_dict(), default=str))
         else:
             found.append(repr(float(value)) if name in neutral.NUMBERS else str(value))
     return found

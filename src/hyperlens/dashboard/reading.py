@@ -88,14 +88,14 @@ def digest(history: History) -> str:
     made.update(repr([*head, sorted(history.space.clauses.items())]).encode("utf-8", "replace"))
     for t in history.trials:
         row = [t.number, dict(t.values), t.costs, t.state, t.budget, t.seed, t.instance]
-        row += [t.started, t.ended, t.proposer, t.reason, t.proposal]
+        row += [t.started, t.ended, t.proposer, t.reason, t.proposal and t.proposal.to_dict()]
         made.update(json.dumps(row, default=str).encode("utf-8", "replace"))
     return made.hexdigest()
 
 
 def _seen(history: History, version: str, took: float) -> Seen:
     budgets = sorted({t.budget for t in history.trials if t.budget is not None})
-    recorded = [t.number for t in history.trials if (t.proposal or {}).get("kind") == "proposed"]
+    recorded = [t.number for t in history.trials if t.proposal and t.proposal.by_surrogate]
     later = [t.number for t in history.trials][4 * len(history.space) :]
     return Seen(
         version=version,

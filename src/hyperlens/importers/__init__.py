@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.files import entries, load_json, start_of
-from hyperlens.importers.optuna.extras import unconverted
 from hyperlens.importers.raw_run import RawRun, as_history
 from hyperlens.importers.read_options import GivenSpace, ReadOptions
 from hyperlens.runs.history import History
@@ -50,11 +49,6 @@ def read(
 
 def open_run(source: Any, options: ReadOptions) -> History:
     """Read a run as it was asked for."""
-    history = _opened(source, options)
-    return unconverted(history) if options.space is None else history
-
-
-def _opened(source: Any, options: ReadOptions) -> History:
     if isinstance(source, History):
         return source
     if isinstance(source, str) and "://" in source:

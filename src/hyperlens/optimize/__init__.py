@@ -6,9 +6,9 @@ An optimiser works on arrays and a space. It keeps no history, starts no process
 
 from __future__ import annotations
 
-from hyperlens.optimize.optimizers.ledger import Told
-from hyperlens.optimize.optimizers.protocol import Optimizer, Proposal
+from hyperlens.optimize.optimizers.ledger import Result
+from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer
 from hyperlens.optimize.optimizers.random_search import RandomSearch
 from hyperlens.optimize.optimizers.smbo import SMBO
 
-__all__ = ["SMBO", "Optimizer", "Proposal", "RandomSearch", "Told"]
+__all__ = ["SMBO", "Candidate", "Optimizer", "RandomSearch", "Result"]

@@ -21,7 +21,6 @@ from hyperlens.explain.importance.interactions import Interactions, interactions
 from hyperlens.explain.importance.local_importance import LocalImportance, local_importance
 from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, leader
 from hyperlens.explain.proposals.path import ProposalPath, path
-from hyperlens.explain.proposals.proposers import proposed
 from hyperlens.explain.run.bias import Bias, bias
 from hyperlens.explain.run.compare_runs import RunComparison, compare_runs
 from hyperlens.explain.run.footprint import Footprint, footprint
@@ -252,7 +251,7 @@ def explained(
     history: History, objective: str | None, seed: int, asked: bool = False
 ) -> ProposalPath | Unavailable | None:
     """The path of the recorded proposals, or of all where it is asked for; of many, some."""
-    numbers = [t.number for t in history.trials if proposed(t)]
+    numbers = [t.number for t in history.trials if t.proposal and t.proposal.by_surrogate]
     if not numbers and not asked:
         return None
     if not numbers:  # each surrogate is fitted anew, so fewer

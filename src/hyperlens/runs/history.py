@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
+from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
 
@@ -48,14 +49,13 @@ class Trial:
     ended: float | None = None
     proposer: str | None = None
     reason: str | None = None  # why it failed or was pruned
-    proposal: Mapping[str, Any] | None = None  # what an optimiser of ours recorded with it
+    proposal: Proposal | None = None  # what an optimiser of ours recorded with it
 
     @property
     def spans(self) -> tuple[tuple[float, float], ...]:
         """Starts and ends of its evaluations: one, or one for each rung of a race; none if unknown."""
-        recorded = (self.proposal or {}).get("spans")
-        if isinstance(recorded, list) and recorded and all(map(_is_span, recorded)):
-            return tuple((float(a), max(float(a), float(b))) for a, b in recorded)
+        if self.proposal is not None and self.proposal.spans:
+            return self.proposal.spans
         if self.started is None or self.ended is None:
             return ()
         return ((self.started, max(self.started, self.ended)),)
@@ -64,14 +64,6 @@ class Trial:
     def seconds(self) -> float:
         """How long its evaluations took together; nan if unknown."""
         return sum(end - start for start, end in self.spans) if self.spans else math.nan
-
-
-def _is_span(found: Any) -> bool:
-    return (
-        isinstance(found, list)
-        and len(found) == 2
-        and all(type(moment) in (int, float) and math.isfinite(moment) for moment in found)
-    )
 
 
 @dataclass(frozen=True)

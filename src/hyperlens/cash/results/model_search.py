@@ -157,7 +157,7 @@ def model_search(
         ),
         at_once=_counts(order, trials, _at_once),
         promoted=_counts(order, trials, lambda t: _rung(t) > 0),
-        proposed=_counts(order, trials, lambda t: bool((t.proposal or {}).get("surrogate"))),
+        proposed=_counts(order, trials, lambda t: bool(t.proposal and t.proposal.by_surrogate)),
         by_default=tuple(
             any(_at_once(t) and _is_default(t, own[m], space) for t in trials[m]) for m in order
         ),
@@ -237,7 +237,7 @@ def _resource(trial: Trial) -> float:
 
 def _rung(trial: Trial) -> int:
     """How often it was promoted."""
-    return int((trial.proposal or {}).get("rung") or 0)
+    return 0 if trial.proposal is None else trial.proposal.rung or 0
 
 
 def _at_once(trial: Trial) -> bool:

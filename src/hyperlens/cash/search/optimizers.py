@@ -46,10 +46,10 @@ def method(
     if name == "smbo":
         return _smbo(space, budget, sampling, seed, first)
     if name == "asha":
-        return AsynchronousFrom(first, space, budget=budget, sampling=sampling, seed=seed)
+        return AsynchronousFrom(first, space, trials=budget, sampling=sampling, seed=seed)
     kind = {"hyperband": Hyperband, "halving": Halving, "random": RandomModels}[name]
     brackets = 1 if name == "random" else None
-    found = kind(space, budget=budget, brackets=brackets, sampling=sampling, seed=seed)
+    found = kind(space, trials=budget, brackets=brackets, sampling=sampling, seed=seed)
     _begin_with(found, first, whole_first)
     return found
 

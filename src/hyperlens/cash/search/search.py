@@ -25,6 +25,7 @@ from hyperlens.optimize.running.loop import Report, Setting
 from hyperlens.optimize.running.minimize import Place, run
 from hyperlens.optimize.storage.storages import Storage
 from hyperlens.optimize.storage.store import Kept, Store
+from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import GivenSpace, Space, as_space
@@ -254,16 +255,16 @@ def _by_size(rows: int) -> int:
 
 
 def _cut_short(kept: Kept, sign: float, optimizer: str) -> Trial:
-    resource, cost = kept.rungs[-1]
+    budget, cost = kept.rungs[-1]
     return Trial(
         kept.number,
         kept.values,
         (sign * cost,),
         State.PRUNED,
-        budget=resource,
+        budget=budget,
         proposer=optimizer,
         reason="the search was stopped before it could go on",
-        proposal={"rung": len(kept.rungs) - 1, "resource": resource},
+        proposal=Proposal(rung=len(kept.rungs) - 1, budget=budget),
     )
 
 

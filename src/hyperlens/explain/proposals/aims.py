@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from hyperlens.errors import AnalysisError
+from hyperlens.proposal import Acquisition
 from hyperlens.spaces.cube import FloatArray
 
-Acquisition = Literal["lcb", "ei"]
 Score = Callable[[FloatArray, FloatArray], FloatArray]  # mean, std (k,) -> (k,)
 
 

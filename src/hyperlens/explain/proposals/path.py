@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.proposals.aims import Acquisition, Score
+from hyperlens.explain.proposals.aims import Score
 from hyperlens.explain.proposals.proposers import (
     Origin,
     WhichTrial,
@@ -19,12 +19,12 @@ from hyperlens.explain.proposals.proposers import (
     numbered,
     origin,
     position,
-    proposed,
     recorded_aim,
 )
 from hyperlens.explain.proposals.why import PARTS, Baseline, Question, Why, explained
 from hyperlens.explain.shapley.attribution import Method
 from hyperlens.explain.shapley.backgrounds import WIDTH, Kind
+from hyperlens.proposal import Acquisition
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
@@ -181,7 +181,7 @@ def _comparable(
 ) -> tuple[Question, tuple[str, ...]]:
     """The question with one tau for all proposals, and what they were really chosen by."""
     trials = [history.trials[position(history, number)] for number in numbers]
-    aims = [recorded_aim(trial) for trial in trials if proposed(trial)]
+    aims = [recorded_aim(trial) for trial in trials if origin(trial) == "surrogate"]
     taus = {tau for _, tau in aims if tau is not None}
     tau = question.tau
     if tau is None:
@@ -212,7 +212,7 @@ def _chosen(
         if not numbers:
             raise AnalysisError("No trial was named; name at least one, or none at all for a path.")
         return numbers, _design(history, min(position(history, n) for n in numbers)), ()
-    recorded = [k for k, trial in enumerate(history.trials) if proposed(trial)]
+    recorded = [k for k, trial in enumerate(history.trials) if origin(trial) == "surrogate"]
     if recorded and initial is None:
         return [history.trials[k].number for k in recorded], _design(history, recorded[0]), ()
     n = len(history.trials)

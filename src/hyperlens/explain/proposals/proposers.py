@@ -12,17 +12,17 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.curves import Predictor
 from hyperlens.explain.models.fitting import SurrogateName, fit, given
-from hyperlens.explain.proposals.aims import Acquisition
+from hyperlens.proposal import Acquisition, Proposal, from_ranges
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.description import believe, rebuild
+from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.quality import Quality, assess
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.words import SURROGATES
 
 CLOSE = 1e-6  # of the costs' range: a rebuilt surrogate that is farther off is another one
-MOST_LEARNED = 10**6  # trials that a record may name
 BEST = ("best",)  # words for the best trial
 
 WhichTrial = int | Literal["best"]
@@ -73,29 +73,18 @@ def numbered(history: History, trial: WhichTrial | None, objective: str | None) 
 
 def origin(trial: Trial) -> Origin:
     """Who is recorded to have chosen this trial's configuration."""
-    kept = trial.proposal
-    if kept is not None and kept.get("kind") == "initial":
+    if trial.proposal is None or trial.proposal.kind is None:
+        return "unknown"
+    if trial.proposal.kind == "initial":
         return "initial"
-    if kept is not None and kept.get("kind") == "proposed":
-        return "surrogate" if kept.get("surrogate") else "random"
-    return "unknown"
-
-
-def proposed(trial: Trial) -> bool:
-    """Is it recorded that a surrogate proposed this trial?"""
-    return origin(trial) == "surrogate"
+    return "surrogate" if trial.proposal.by_surrogate else "random"
 
 
 def recorded_aim(trial: Trial) -> tuple[Acquisition | None, float | None]:
     """Acquisition and tau by which a surrogate proposed this trial, as far as they are recorded."""
-    if not proposed(trial):
+    if trial.proposal is None or not trial.proposal.by_surrogate:
         return None, None
-    assert trial.proposal is not None
-    acquisition, tau = trial.proposal.get("acquisition"), trial.proposal.get("tau")
-    return (
-        acquisition if acquisition in ("lcb", "ei") else None,
-        float(tau) if isinstance(tau, (int, float)) else None,
-    )
+    return trial.proposal.acquisition, trial.proposal.tau
 
 
 UNPROPOSED: Mapping[Origin, str] = {
@@ -119,7 +108,7 @@ def proposer(
     place = position(history, trial)
     chosen = history.trials[place]
     notes: tuple[str, ...] = ()
-    if surrogate is None and proposed(chosen):
+    if surrogate is None and origin(chosen) == "surrogate":
         try:
             return _rebuilt(history, chosen, objective)
         except _Unusable as reason:
@@ -135,35 +124,26 @@ class _Unusable(Exception):
 
 
 def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
-    kept = trial.proposal
-    assert kept is not None
-    if not isinstance(kept["surrogate"], Mapping):
+    proposal = trial.proposal
+    assert proposal is not None
+    name = proposal.surrogate
+    if name is None or name not in SURROGATES:
         raise _Unusable("is of an unknown kind; another was fitted.")
-    described = dict(kept["surrogate"])
-    X, y, failed = _learned(history, kept, objective)
-    awaited = _vectors(history, _numbers(kept.get("awaited")))
-    name = described.pop("name", None)
-    cube = history.space.cube
+    X, y, failed = _learned(history, proposal, objective)
+    awaited = _vectors(history, _numbers(proposal.awaited))
     try:
         with one_thread():
-            if name == "gp":
-                model: GP | Forest = GP.from_parameters(cube, Parameters.from_dict(described), X, y)
-            elif name == "forest":
-                size, seed = int(described["trees"]), int(described["seed"])
-                model = Forest(cube, size, seed, threads=1).fit(X, y)
-            else:
-                raise _Unusable("is of an unknown kind; another was fitted.")
+            model = rebuild(name, proposal.surrogate_parameters, history.space.cube, X, y)
             quality = assess(model, X, y, SURROGATES[name])
-            if len(awaited):
-                model = _believing(model, X, y, awaited)
+            model = believe(model, X, y, awaited)
             best = float(model.predict(X)[0].min())
             own = history.space.encode([trial.values])
             mean, std = (float(part[0]) for part in model.predict(own))
     except (KeyError, TypeError, ValueError, AssertionError, np.linalg.LinAlgError) as problem:
         raise _Unusable("is not complete; another was fitted.") from problem
     allowed = CLOSE * max(float(np.ptp(y)), abs(mean))
-    for found, recorded in ((mean, kept.get("mean")), (std, kept.get("std"))):
-        if isinstance(recorded, (int, float)) and not abs(found - recorded) <= allowed:
+    for now, then in ((mean, proposal.mean), (std, proposal.std)):
+        if then is not None and not abs(now - then) <= allowed:
             raise _Unusable("predicted otherwise than it does now; another was fitted.")
     acquisition, tau = recorded_aim(trial)
     return Proposer(
@@ -194,21 +174,11 @@ def _said(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
     return found
 
 
-def _believing(
-    model: GP | Forest, X: FloatArray, y: FloatArray, awaited: FloatArray
-) -> GP | Forest:
-    """The same surrogate, which takes its own means for the costs of trials that still ran."""
-    both = np.vstack([X, awaited]), np.concatenate([y, model.predict(awaited)[0]])
-    if isinstance(model, GP):
-        return GP.from_parameters(model.cube, model.parameters, *both)
-    return model.fit(*both)
-
-
 def _learned(
-    history: History, kept: Mapping[str, Any], objective: str | None
+    history: History, proposal: Proposal, objective: str | None
 ) -> tuple[FloatArray, FloatArray, int]:
     """Vectors and minimised costs in the order told; failed ones, so many, count as the worst."""
-    numbers = _numbers(kept.get("learned"))
+    numbers = _numbers(proposal.learned)
     X = _vectors(history, numbers)
     chosen = history.objective(objective)
     k = history.objectives.index(chosen)
@@ -232,19 +202,11 @@ def _vectors(history: History, numbers: Sequence[int]) -> FloatArray:
     return np.asarray(history.vectors[[place[number] for number in numbers]])
 
 
-def _numbers(text: object) -> list[int]:
-    """Trial numbers of "0-15,18,17", in this order."""
-    found: list[int] = []
-    for part in str(text or "").split(","):
-        first, dash, last = part.strip().partition("-")
-        if not part.strip():
-            continue
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise _Unusable("names the trials it learned from in no known way; another was fitted.")
-        found.extend(range(int(first), min(int(last or first), int(first) + MOST_LEARNED) + 1))
-        if len(found) > MOST_LEARNED:
-            raise _Unusable("names too many trials; another was fitted.")
-    return found
+def _numbers(ranges: str) -> list[int]:
+    try:
+        return from_ranges(ranges)
+    except ValueError as problem:
+        raise _Unusable(f"{problem}; another was fitted.") from problem
 
 
 def _fitted(

@@ -18,7 +18,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.importance.configurations import named
-from hyperlens.explain.proposals.aims import Acquisition, Score, aim, scored
+from hyperlens.explain.proposals.aims import Score, aim, scored
 from hyperlens.explain.proposals.proposers import (
     BEST,
     Proposer,
@@ -37,6 +37,7 @@ from hyperlens.explain.shapley import backgrounds
 from hyperlens.explain.shapley.attribution import METHODS, Method, Part, attribute
 from hyperlens.explain.shapley.backgrounds import KINDS, SIZE, WIDTH, Kind
 from hyperlens.explain.shapley.coalitions import Game
+from hyperlens.proposal import Acquisition
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hyperlens.importers.optuna.stored_study import StoredTrial
+from hyperlens.proposal import PROPOSAL, Proposal
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
 
@@ -22,18 +24,22 @@ def kept(trial: Trial) -> dict[str, Any]:
     """What is to be stored with a trial."""
     facts = {name: getattr(trial, name) for name in FACTS}
     costs = [cost if math.isfinite(cost) else str(cost) for cost in trial.costs]
-    return facts | {"state": str(trial.state), "costs": costs, "proposal": trial.proposal}
+    return facts | {
+        "state": str(trial.state),
+        "costs": costs,
+        "proposal": trial.proposal and trial.proposal.to_dict(),
+    }
 
 
-def unconverted(history: History) -> History:
+def unconverted(history: History, trials: Sequence[StoredTrial]) -> History:
     """The run as it was before it was converted; any other as it is."""
-    stored = [_kept(trial) for trial in history.trials]
+    stored = [_kept(trial) for trial in trials]
     if not stored or any(facts is None for facts in stored):
         return history
     told = [facts for facts in stored if facts is not None]
     order = _order(history.objectives, told[0].get("run"))
     try:
-        trials = [_trial(t, facts, order) for t, facts in zip(history.trials, told, strict=True)]
+        restored = [_trial(t, facts, order) for t, facts in zip(history.trials, told, strict=True)]
     except (KeyError, TypeError, ValueError, IndexError):
         return history
     run = told[0].get("run")
@@ -42,12 +48,13 @@ def unconverted(history: History) -> History:
     notes = [str(note) for note in run.get("notes", [])]
     space = Space(history.space.configspace, inferred)
     source = str(run.get("source", history.source))
-    return History(space, history.objectives, tuple(trials), source, tuple(notes))
+    return History(space, history.objectives, tuple(restored), source, tuple(notes))
 
 
-def _kept(trial: Trial) -> Mapping[str, Any] | None:
-    found = (trial.proposal or {}).get(KEY)
-    return found if isinstance(found, Mapping) else None
+def _kept(trial: StoredTrial) -> Mapping[str, Any] | None:
+    proposal = trial.attributes.get(PROPOSAL)
+    facts = proposal.get(KEY) if isinstance(proposal, Mapping) else None
+    return facts if isinstance(facts, Mapping) else None
 
 
 def _order(objectives: Sequence[Objective], run: Any) -> list[int]:
@@ -66,5 +73,5 @@ def _trial(trial: Trial, facts: Mapping[str, Any], order: Sequence[int]) -> Tria
         **{name: facts[name] for name in FACTS},
         state=State(facts["state"]),
         costs=tuple(costs),
-        proposal=facts["proposal"],
+        proposal=Proposal.from_dict(facts["proposal"]),
     )

@@ -10,7 +10,6 @@ from typing import Any
 
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.stored_study import (
-    SPACE,
     Distributions,
     StoredStudy,
     StoredTrial,
@@ -18,6 +17,7 @@ from hyperlens.importers.optuna.stored_study import (
     metric_names,
     seconds,
 )
+from hyperlens.proposal import SPACE
 
 _DIRECTIONS = ("NOT_SET", "MINIMIZE", "MAXIMIZE")
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")

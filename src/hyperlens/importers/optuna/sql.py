@@ -18,10 +18,8 @@ from typing import Any
 
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.stored_study import (
-    PROPOSAL,
     PROPOSERS,
     REASONS,
-    SPACE,
     Distributions,
     StoredStudy,
     StoredTrial,
@@ -31,6 +29,7 @@ from hyperlens.importers.optuna.stored_study import (
     parsed,
     seconds,
 )
+from hyperlens.proposal import PROPOSAL, SPACE
 
 LOCK_TIMEOUT = 3.0  # seconds to wait for a writer
 

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import SourceError, listed
+from hyperlens.proposal import REASON
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
-REASONS = ("fail_reason", "failure_reason", "STUDY_TELL_WARNING")
+REASONS = (REASON, "failure_reason", "STUDY_TELL_WARNING")
 PROPOSERS = ("hyperlens:proposer", "proposer")
-PROPOSAL = "hyperlens:proposal"  # what our own optimisers keep with a trial
-SPACE = "hyperlens:space"  # and with a study
-TWIN = "hyperlens:twin"  # a trial that two processes began at once, the second of them
 
 # What samplers leave in a trial's attributes, by the beginning of the key.
 _TRACES = {
@@ -54,15 +52,7 @@ class StoredTrial:
         return next((str(self.attributes[k]) for k in REASONS if self.attributes.get(k)), None)
 
     @property
-    def proposal(self) -> dict[str, Any] | None:
-        """What an optimiser of ours thought of it."""
-        found = self.attributes.get(PROPOSAL)
-        return found if isinstance(found, dict) else None
-
-    @property
     def proposer(self) -> str | None:
-        if self.proposal is not None and self.proposal.get("optimizer"):
-            return str(self.proposal["optimizer"])
         for key in PROPOSERS:
             if self.attributes.get(key):
                 return str(self.attributes[key])

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import NoTrials, SourceError, listed
+from hyperlens.importers.optuna.extras import unconverted
 from hyperlens.importers.optuna.journal import read_journal
 from hyperlens.importers.optuna.recorded_space import recorded
 from hyperlens.importers.optuna.sql import read_server, read_sqlite
 from hyperlens.importers.optuna.stored_study import (
-    SPACE,
-    TWIN,
     Distributions,
     StoredStudy,
     StoredTrial,
@@ -27,6 +26,7 @@ from hyperlens.importers.optuna.stored_study import (
 )
 from hyperlens.importers.read_options import GivenSpace, as_space, settle
 from hyperlens.importers.spaces.conditions import infer
+from hyperlens.proposal import PROPOSAL, SPACE, TWIN, Proposal
 from hyperlens.runs import databases
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.parameter import MOST_LEVELS, Parameter
@@ -150,13 +150,14 @@ def _history(
             space = _inferred_space(trials, stored.distributions, notes)
         else:
             space, trials = on_record
-    return History(
+    history = History(
         space,
         tuple(objectives[k] for k in order),
         tuple(_trial(trial, order) for trial in trials),
         source,
         tuple(notes),
     )
+    return history if given is not None else unconverted(history, trials)
 
 
 def _objectives(stored: StoredStudy, maximize: bool | None) -> list[Objective]:
@@ -195,20 +196,21 @@ def _trial(trial: StoredTrial, order: Sequence[int]) -> Trial:
     values += [None] * (len(order) - len(values))
     told = [values[k] for k in order]
     pruned = trial.state == "PRUNED" and trial.last_step is not None
-    resource = (trial.proposal or {}).get("resource")
-    if resource is None and pruned and trial.last_step is not None:
-        resource = trial.last_step
+    proposal = Proposal.from_dict(trial.attributes.get(PROPOSAL))
+    budget = None if proposal is None else proposal.budget
+    if budget is None and pruned and trial.last_step is not None:
+        budget = float(trial.last_step)
     return Trial(
         trial.number,
         trial.params,
         tuple(math.nan if value is None else float(value) for value in told),
         _STATES[trial.state],
-        budget=None if resource is None else float(resource),
+        budget=budget,
         started=trial.started,
         ended=trial.ended,
-        proposer=trial.proposer,
+        proposer=(proposal and proposal.optimizer) or trial.proposer,
         reason=trial.reason,
-        proposal=trial.proposal,
+        proposal=proposal,
     )
 
 

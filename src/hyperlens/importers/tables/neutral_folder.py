@@ -21,6 +21,7 @@ from hyperlens.importers.files import inside, load_json, malformed
 from hyperlens.importers.optuna.stored_study import one_line
 from hyperlens.importers.raw_run import RawRun, as_history
 from hyperlens.importers.read_options import ReadOptions
+from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
 
@@ -157,5 +158,5 @@ def _facts(name: str, cells: Sequence[str]) -> list[Any]:
     if name in WHOLE:
         return [None if cell == "" else int(cell) for cell in cells]
     if name == "proposal":
-        return [None if cell == "" else json.loads(cell) for cell in cells]
+        return [None if cell == "" else Proposal.from_dict(json.loads(cell)) for cell in cells]
     return [None if cell == "" else cell for cell in cells]

@@ -1,4 +1,4 @@
-"""Successive halving, Hyperband and their asynchronous kin: many configurations at a small resource,
+"""Successive halving, Hyperband and their asynchronous kin: many configurations at a small budget,
 the best of them at larger ones (Sarigiannis et al. 2020 algorithm 1).
 
 A bracket draws its configurations from the seed and its own number alone, so what is evaluated does
@@ -19,12 +19,13 @@ import numpy as np
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, sampler
 from hyperlens.optimize.optimizers.ledger import Ledger, same
-from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.schedule import MOST_RUNGS, Bracket, Schedule, schedule
+from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import Space
 
-CLOSE = 1e-9  # resources this near are one, relative
+CLOSE = 1e-9  # budgets this near are one, relative
 
 
 @dataclass
@@ -50,12 +51,9 @@ class Running:
             e.cost is not None for e in self.rungs[-1]
         )
 
-    def next(self) -> tuple[Fraction, Entry] | None:
-        """What to evaluate; None while a rung is awaited, and at the end."""
-        for entry in self.rungs[-1]:
-            if not entry.asked:
-                return self.bracket.rungs[len(self.rungs) - 1].resource, entry
-        return None
+    def next(self) -> Entry | None:
+        """What to evaluate at the last rung; None while that is awaited, and at the end."""
+        return next((entry for entry in self.rungs[-1] if not entry.asked), None)
 
     def advance(self) -> list[Entry]:
         """Open the next rung for the best of this one, once all of it is known; the others of those
@@ -82,12 +80,12 @@ def ranked(entries: list[Entry]) -> list[Entry]:
 class Hyperband:
     """Runs brackets of successive halving, from the most explorative to plain random search.
 
-    `budget` is in evaluations at full resource, for all brackets together. The smallest resource
-    follows from `min_resource` or from the number of `brackets`.
+    `trials` are evaluations at full budget, so many for all brackets together. The smallest budget
+    follows from `min_budget` or from the number of `brackets`.
 
     >>> from hyperlens import Parameter
-    >>> search = Hyperband(Space.of([Parameter("x", "float", 0, 1)]), budget=27)
-    >>> search.evaluations, search.ask().resource == 1 / 9
+    >>> search = Hyperband(Space.of([Parameter("x", "float", 0, 1)]), trials=27)
+    >>> search.evaluations, search.ask().proposal.budget == 1 / 9
     (65, True)
     """
 
@@ -98,10 +96,10 @@ class Hyperband:
         self,
         space: Space,
         *,
-        budget: int = 99,
+        trials: int = 99,
         eta: int = 3,
-        min_resource: float | None = None,
-        max_resource: float = 1.0,
+        min_budget: float | None = None,
+        max_budget: float = 1.0,
         brackets: int | None = None,
         sampling: Sampling | None = None,
         seed: int = 0,
@@ -109,7 +107,7 @@ class Hyperband:
         self.space, self.seed = space, seed
         self._ledger = Ledger(space)
         self._sample = sampler(space, sampling)
-        self.schedule = self._planned(budget, eta, brackets, min_resource, max_resource)
+        self.schedule = self._planned(trials, eta, brackets, min_budget, max_budget)
         self._running = [Running(b) for b in self.schedule.brackets]
         self._lost: list[Entry] = []
         for k, running in enumerate(self._running):
@@ -120,27 +118,25 @@ class Hyperband:
 
     def _planned(
         self,
-        budget: int,
+        trials: int,
         eta: int,
         brackets: int | None,
         least: float | None,
         most: float,
     ) -> Schedule:
-        """Each bracket has an equal part of the budget."""
-        probe = schedule(
-            max(budget, MOST_RUNGS), eta, brackets, min_resource=least, max_resource=most
-        )
+        """Each bracket has an equal part of the trials."""
+        probe = schedule(max(trials, MOST_RUNGS), eta, brackets, min_budget=least, max_budget=most)
         count = 1 if self.halving_only else len(probe.brackets)
-        if budget // count < len(probe.brackets):
+        if trials // count < len(probe.brackets):
             raise SpaceError(
-                f"A budget of {budget} full evaluations is too small for {count} brackets of up to "
-                f"{len(probe.brackets)} rungs; raise it to {count * len(probe.brackets)}, use "
-                "fewer brackets, or search at random."
+                f"{trials} trials at full budget are too few for {count} brackets of up to "
+                f"{len(probe.brackets)} rungs; allow {count * len(probe.brackets)}, use fewer "
+                "brackets, or search at random."
             )
-        planned = schedule(budget // count, eta, brackets, min_resource=least, max_resource=most)
+        planned = schedule(trials // count, eta, brackets, min_budget=least, max_budget=most)
         if not self.halving_only:
             return planned
-        return Schedule(planned.eta, planned.resource, planned.budget, planned.brackets[:1])
+        return Schedule(planned.eta, planned.max_budget, planned.total, planned.brackets[:1])
 
     @property
     def evaluations(self) -> int:
@@ -155,46 +151,42 @@ class Hyperband:
         lost, self._lost = self._lost, []
         return [self.space.decode(e.vector[None])[0] for e in lost]
 
-    def ask(self) -> Proposal | None:
+    def ask(self) -> Candidate | None:
         for running in self._running:
-            if (found := running.next()) is not None:
-                resource, entry = found
+            entry = running.next()
+            if entry is not None:
                 entry.asked = True
+                rung = len(running.rungs) - 1
                 proposal = Proposal(
-                    self._ledger.number,
                     "proposed",
-                    entry.vector,
-                    self.space.decode(entry.vector[None])[0],
-                    float(resource),
-                    rung=len(running.rungs) - 1,
-                    final=len(running.rungs) == len(running.bracket.rungs),
+                    budget=float(running.bracket.rungs[rung].budget),
+                    rung=rung,
+                    final=rung == len(running.bracket.rungs) - 1,
                     entry=f"{running.bracket.name}:{entry.place}",
                 )
-                self._ledger.awaited.append(proposal)
-                return proposal
+                return self._ledger.add(entry.vector, proposal)
         return None
 
-    def expect(self, configuration: Mapping[str, Any], resource: float | None = None) -> None:
-        self._ledger.expect(configuration, resource)
-        entry = self._find(self._ledger.awaited[-1].vector, resource)
+    def expect(self, configuration: Mapping[str, Any], budget: float | None = None) -> None:
+        entry = self._find(self._ledger.expect(configuration, budget).vector, budget)
         if entry is not None:
             entry.asked = True
 
     def tell(
-        self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
+        self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
     ) -> None:
-        told = self._ledger.tell(configuration, cost, resource)
-        entry = self._find(told.vector, resource)
+        result = self._ledger.tell(configuration, cost, budget)
+        entry = self._find(result.vector, budget)
         if entry is not None:
-            entry.asked, entry.cost = True, told.cost
+            entry.asked, entry.cost = True, result.cost
             for running in self._running:
                 self._lost += running.advance()
 
-    def _find(self, vector: FloatArray, resource: float | None) -> Entry | None:
-        """The entry of this configuration at this resource whose cost is not known yet."""
+    def _find(self, vector: FloatArray, budget: float | None) -> Entry | None:
+        """The entry of this configuration at this budget whose cost is not known yet."""
         for running in self._running:
             for rung, entries in zip(running.bracket.rungs, running.rungs, strict=False):
-                if resource is None or not math.isclose(resource, rung.resource, rel_tol=CLOSE):
+                if budget is None or not math.isclose(budget, rung.budget, rel_tol=CLOSE):
                     continue
                 for entry in entries:
                     if entry.cost is None and same(entry.vector[None], vector)[0]:
@@ -203,7 +195,7 @@ class Hyperband:
 
 
 class Halving(Hyperband):
-    """Successive halving: one bracket, with all of the budget."""
+    """Successive halving: one bracket, with all of the trials."""
 
     name = "halving"
     halving_only = True
@@ -222,53 +214,49 @@ class Asynchronous:
         self,
         space: Space,
         *,
-        budget: int = 99,
+        trials: int = 99,
         eta: int = 3,
-        min_resource: float | None = None,
-        max_resource: float = 1.0,
+        min_budget: float | None = None,
+        max_budget: float = 1.0,
         sampling: Sampling | None = None,
         seed: int = 0,
     ) -> None:
-        self.space, self.seed, self.budget = space, seed, budget
+        self.space, self.seed, self.trials = space, seed, trials
         self._ledger = Ledger(space)
         self._sample = sampler(space, sampling)
-        plan = schedule(budget, eta, min_resource=min_resource, max_resource=max_resource)
+        plan = schedule(trials, eta, min_budget=min_budget, max_budget=max_budget)
         self.eta = plan.eta
-        self.resources = [rung.resource for rung in plan.brackets[0].rungs]
-        self.full = plan.resource
-        self._rungs: list[list[Entry]] = [[] for _ in self.resources]
+        self.budgets = [rung.budget for rung in plan.brackets[0].rungs]
+        self.full = plan.max_budget
+        self._rungs: list[list[Entry]] = [[] for _ in self.budgets]
         self._drawn = 0
         self._over = False
         self.configurations: int | None = None
 
     @property
     def spent(self) -> Fraction:
-        """Resource of what was asked for, in evaluations at full resource."""
-        pairs = zip(self.resources, self._rungs, strict=True)
+        """Budget of what was asked for, in evaluations at full budget."""
+        pairs = zip(self.budgets, self._rungs, strict=True)
         return sum((len(entries) * r / self.full for r, entries in pairs), Fraction(0))
 
-    def ask(self) -> Proposal | None:
+    def ask(self) -> Candidate | None:
         rung, vector, place = self._promotion() or self._fresh()
-        if self.spent + self.resources[rung] / self.full > self.budget:
+        if self.spent + self.budgets[rung] / self.full > self.trials:
             self._over = True
             return None
         self._drawn += rung == 0
         self._rungs[rung].append(Entry(vector, place, asked=True))
         proposal = Proposal(
-            self._ledger.number,
             "proposed",
-            vector,
-            self.space.decode(vector[None])[0],
-            float(self.resources[rung]),
+            budget=float(self.budgets[rung]),
             rung=rung,
-            final=rung == len(self.resources) - 1,
+            final=rung == len(self.budgets) - 1,
             entry=str(place),
         )
-        self._ledger.awaited.append(proposal)
-        return proposal
+        return self._ledger.add(vector, proposal)
 
     def dropped(self) -> list[Mapping[str, Any]]:
-        """None while there is budget: whoever waits may still go on."""
+        """None while trials are left: whoever waits may still go on."""
         if not self._over or self._ledger.awaited:
             return []
         self._over = False
@@ -294,24 +282,23 @@ class Asynchronous:
         drawn = self._sample(1, np.random.default_rng([self.seed, 4, self._drawn]))
         return 0, self.space.encode(self.space.decode(drawn))[0], self._drawn
 
-    def expect(self, configuration: Mapping[str, Any], resource: float | None = None) -> None:
-        self._ledger.expect(configuration, resource)
-        self._place(self._ledger.awaited[-1].vector, resource)
+    def expect(self, configuration: Mapping[str, Any], budget: float | None = None) -> None:
+        self._place(self._ledger.expect(configuration, budget).vector, budget)
 
     def tell(
-        self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
+        self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
     ) -> None:
-        told = self._ledger.tell(configuration, cost, resource)
-        entry = self._place(told.vector, resource)
+        result = self._ledger.tell(configuration, cost, budget)
+        entry = self._place(result.vector, budget)
         if entry is not None:
-            entry.cost = told.cost
+            entry.cost = result.cost
 
-    def _place(self, vector: FloatArray, resource: float | None) -> Entry | None:
+    def _place(self, vector: FloatArray, budget: float | None) -> Entry | None:
         """The open entry of a configuration at its rung; a new one where it was not asked for here."""
         rungs = [
             k
-            for k, r in enumerate(self.resources)
-            if resource is not None and math.isclose(resource, r, rel_tol=CLOSE)
+            for k, r in enumerate(self.budgets)
+            if budget is not None and math.isclose(budget, r, rel_tol=CLOSE)
         ]
         if not rungs:
             return None

@@ -1,4 +1,4 @@
-"""What an optimiser knows: what was told, and what is awaited."""
+"""What an optimiser knows: results, and what is awaited."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import SpaceError
-from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.optimize.optimizers.protocol import Candidate
+from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.space import Space
 
@@ -17,59 +18,63 @@ SAME = 1e-9  # coordinates closer than this are one
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Result:
     """A configuration and its measured cost; nan if it failed."""
 
+    number: int
     vector: FloatArray
     values: Mapping[str, Any]
     cost: float
-    resource: float | None = None
+    budget: float | None = None
 
 
 class Ledger:
-    """Results in the order told, and proposals whose cost is still unknown."""
+    """Results in the order told, and candidates whose cost is still unknown."""
 
     def __init__(self, space: Space) -> None:
         if len(space) == 0:
             raise SpaceError("This space has no parameter to tune; add at least one.")
         self.space = space
-        self.told: list[Told] = []
-        self.awaited: list[Proposal] = []
+        self.results: list[Result] = []
+        self.awaited: list[Candidate] = []
 
     @property
     def number(self) -> int:
-        """Of the next proposal: how many configurations there were before it."""
-        return len(self.told) + len(self.awaited)
+        """Of the next candidate: how many configurations there were before it."""
+        return len(self.results) + len(self.awaited)
+
+    def add(self, vector: FloatArray, proposal: Proposal) -> Candidate:
+        """A configuration that is awaited from now on."""
+        values = self.space.decode(vector[None])[0]
+        self.awaited.append(Candidate(self.number, vector, values, proposal))
+        return self.awaited[-1]
 
     def expect(
-        self, configuration: Mapping[str, Any] | FloatArray, resource: float | None = None
-    ) -> None:
-        vector = self._vector(configuration)
-        values = self.space.decode(vector[None])[0]
-        self.awaited.append(Proposal(self.number, "proposed", vector, values, resource))
+        self, configuration: Mapping[str, Any] | FloatArray, budget: float | None = None
+    ) -> Candidate:
+        return self.add(self._vector(configuration), Proposal(budget=budget))
 
     def tell(
         self,
         configuration: Mapping[str, Any] | FloatArray,
         cost: float,
-        resource: float | None = None,
-    ) -> Told:
-        vector = self._vector(configuration)
-        matching = [
-            p for p in self.awaited if p.resource == resource and same(p.vector[None], vector)[0]
-        ]
-        if matching:
-            self.awaited.remove(matching[0])
-            vector = matching[0].vector
+        budget: float | None = None,
+    ) -> Result:
+        vector, number = self._vector(configuration), self.number
+        for candidate in self.awaited:
+            same_budget = candidate.proposal.budget == budget
+            if same_budget and same(candidate.vector[None], vector)[0]:
+                self.awaited.remove(candidate)
+                vector, number = candidate.vector, candidate.number
+                break
         values = self.space.decode(vector[None])[0]
-        told = Told(vector, values, float(cost) if np.isfinite(cost) else np.nan, resource)
-        self.told.append(told)
-        return told
+        cost = float(cost) if np.isfinite(cost) else np.nan
+        result = Result(number, vector, values, cost, budget)
+        self.results.append(result)
+        return result
 
-    def _vector(self, configuration: Mapping[str, Any] | FloatArray | Proposal) -> FloatArray:
+    def _vector(self, configuration: Mapping[str, Any] | FloatArray) -> FloatArray:
         """The configuration as a vector, if it is one of the space."""
-        if isinstance(configuration, Proposal):
-            configuration = configuration.vector
         if isinstance(configuration, Mapping):
             vector: FloatArray = self.space.encode([configuration])[0]
         else:

@@ -10,7 +10,8 @@ import numpy as np
 
 from hyperlens.optimize.models.model_sampling import Sampling, sampler
 from hyperlens.optimize.optimizers.ledger import Ledger
-from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.optimize.optimizers.protocol import Candidate
+from hyperlens.proposal import Proposal
 from hyperlens.spaces.space import Space
 
 
@@ -30,17 +31,14 @@ class RandomSearch:
         self._sample = sampler(space, sampling)
         self._ledger = Ledger(space)
 
-    def ask(self) -> Proposal:
-        number = self._ledger.number
-        vector = self._sample(1, np.random.default_rng([self.seed, 2, number]))[0]
-        proposal = Proposal(number, "proposed", vector, self.space.decode(vector[None])[0])
-        self._ledger.awaited.append(proposal)
-        return proposal
+    def ask(self) -> Candidate:
+        rng = np.random.default_rng([self.seed, 2, self._ledger.number])
+        return self._ledger.add(self._sample(1, rng)[0], Proposal("proposed"))
 
-    def expect(self, configuration: Mapping[str, Any], resource: float | None = None) -> None:
-        self._ledger.expect(configuration, resource)
+    def expect(self, configuration: Mapping[str, Any], budget: float | None = None) -> None:
+        self._ledger.expect(configuration, budget)
 
     def tell(
-        self, configuration: Mapping[str, Any], cost: float, resource: float | None = None
+        self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
     ) -> None:
-        self._ledger.tell(configuration, cost, resource)
+        self._ledger.tell(configuration, cost, budget)

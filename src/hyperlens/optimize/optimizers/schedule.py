@@ -1,10 +1,11 @@
 """Schedules of successive halving and Hyperband as plain data, exact in integers (Sarigiannis et al. 2020 table 1).
 
 Symbols
-    n        budget of a bracket, in evaluations at full resource
-    eta      a rung keeps one of eta configurations and gives each eta times the resource
+    n        evaluations at full budget that a bracket may use (the papers' budget)
+    eta      a rung keeps one of eta configurations and gives each eta times the budget
     s        a bracket SH_s has s + 1 rungs; SH_0 is random search
-    n_i, r_i configurations and resource of rung i: n eta^(s-i) / (s + 1), and eta^(i-s) of the whole
+    n_i, r_i configurations and budget (the papers' budget) of rung i: n eta^(s-i) / (s + 1), and
+             eta^(i-s) of the whole
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_RUNGS = 64
-FINEST = 10**6  # denominators of resources that a float may stand for
+FINEST = 10**6  # denominators of budgets that a float may stand for
 
 
 @dataclass(frozen=True)
 class Rung:
-    """So many configurations are evaluated with this resource each."""
+    """So many configurations are evaluated with this budget each."""
 
     configurations: int
-    resource: Fraction
+    budget: Fraction
 
     @property
-    def budget(self) -> Fraction:
-        return self.configurations * self.resource
+    def total(self) -> Fraction:
+        return self.configurations * self.budget
 
 
 @dataclass(frozen=True)
@@ -43,56 +44,56 @@ class Bracket:
     rungs: tuple[Rung, ...]
 
     @property
-    def budget(self) -> Fraction:
-        """Resource that is used in all (Sarigiannis et al. 2020 Eq. 2)."""
-        return sum((rung.budget for rung in self.rungs), Fraction(0))
+    def total(self) -> Fraction:
+        """Budget of all its evaluations together (Sarigiannis et al. 2020 Eq. 2)."""
+        return sum((rung.total for rung in self.rungs), Fraction(0))
 
 
 @dataclass(frozen=True)
 class Schedule(Record):
-    """Brackets of one budget each, the most explorative first; Hyperband runs them all.
+    """Brackets of the same total budget, the most explorative first; Hyperband runs them all.
 
-    `budget` bounds each bracket, in the resource's own units. Numbers of configurations are rounded
-    down, so that it is never exceeded.
+    `total` bounds the budget of each bracket's evaluations together, `max_budget` is that of one.
+    Numbers of configurations are rounded down, so that it is never exceeded.
     """
 
     eta: int
-    resource: Fraction
-    budget: Fraction
+    max_budget: Fraction
+    total: Fraction
     brackets: tuple[Bracket, ...]
 
     @property
     def used(self) -> Fraction:
-        """Resource that all brackets use together (Sarigiannis et al. 2020 Eq. 4)."""
-        return sum((bracket.budget for bracket in self.brackets), Fraction(0))
+        """Budget that all brackets use together (Sarigiannis et al. 2020 Eq. 4)."""
+        return sum((bracket.total for bracket in self.brackets), Fraction(0))
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row a rung; resources are fractions."""
+        """One row a rung; budgets are fractions."""
         import pandas as pd
 
         rows = [
-            (bracket.name, i, rung.configurations, rung.resource, rung.budget)
+            (bracket.name, i, rung.configurations, rung.budget, rung.total)
             for bracket in self.brackets
             for i, rung in enumerate(bracket.rungs)
         ]
-        columns = ["bracket", "rung", "configurations", "resource", "budget"]
+        columns = ["bracket", "rung", "configurations", "budget", "total"]
         return pd.DataFrame(rows, columns=columns)
 
     def rows(self) -> list[list[str]]:
-        """The schedule as Sarigiannis et al.'s table 1: a head, one line a rung, and each bracket's budget."""
+        """The schedule as Sarigiannis et al.'s table 1: a head, one line a rung, and totals."""
         deepest = max(len(bracket.rungs) for bracket in self.brackets)
         lines = [[b.name for b in self.brackets]]
         for i in range(deepest):
             lines.append(
                 [
-                    f"{b.rungs[i].configurations} at {b.rungs[i].resource}"
+                    f"{b.rungs[i].configurations} at {b.rungs[i].budget}"
                     if i < len(b.rungs)
                     else "-"
                     for b in self.brackets
                 ]
             )
-        return [*lines, [f"budget {b.budget}" for b in self.brackets]]
+        return [*lines, [f"total {b.total}" for b in self.brackets]]
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -108,41 +109,42 @@ def schedule(
     eta: int = 3,
     brackets: int | None = None,
     *,
-    min_resource: Fraction | float | None = None,
-    max_resource: Fraction | float = 1,
+    min_budget: Fraction | float | None = None,
+    max_budget: Fraction | float = 1,
 ) -> Schedule:
-    """Hyperband's brackets, each of a budget of `n` evaluations at full resource.
+    """Hyperband's brackets, each of `n` evaluations at full budget.
 
-    The number of brackets is given, or follows from the smallest resource (Sarigiannis et al. 2020: 1/9 of the whole).
+    The number of brackets is given, or follows from the smallest budget (Sarigiannis et al. 2020: 1/9
+    of the whole).
 
     >>> print(schedule(n=33, eta=3, brackets=3))
-    SH2        SH1          SH0
-    99 at 1/9  49 at 1/3    33 at 1
-    33 at 1/3  16 at 1      -
-    11 at 1    -            -
-    budget 33  budget 97/3  budget 33
+    SH2        SH1         SH0
+    99 at 1/9  49 at 1/3   33 at 1
+    33 at 1/3  16 at 1     -
+    11 at 1    -           -
+    total 33   total 97/3  total 33
     """
     eta, n = _whole(eta, "eta", 2), _whole(n, "n", 1)
-    most = _fraction(max_resource, "max_resource")
+    most = _fraction(max_budget, "max_budget")
     if brackets is None:
-        least = most / 9 if min_resource is None else _fraction(min_resource, "min_resource")
+        least = most / 9 if min_budget is None else _fraction(min_budget, "min_budget")
         count = halvings(most / least, eta) + 1
-    elif min_resource is not None:
-        raise AnalysisError("Give the number of brackets or the smallest resource, not both.")
+    elif min_budget is not None:
+        raise AnalysisError("Give the number of brackets or the smallest budget, not both.")
     else:
         count = _whole(brackets, "brackets", 1)
     if count > MOST_RUNGS:
         raise AnalysisError(f"{count} brackets are too many; use at most {MOST_RUNGS}.")
     if n < count:
         raise AnalysisError(
-            f"A budget of {n} is too small for {count} rungs, of which each needs at least one "
-            f"evaluation at full resource; raise it to {count}, use fewer brackets, or search at random."
+            f"{n} evaluations at full budget are too few for {count} rungs, of which each needs at "
+            f"least one; allow {count}, use fewer brackets, or search at random."
         )
     found = tuple(bracket(n * eta**s // (s + 1), eta, s, most) for s in range(count - 1, -1, -1))
-    return Schedule(eta=eta, resource=most, budget=n * most, brackets=found)
+    return Schedule(eta=eta, max_budget=most, total=n * most, brackets=found)
 
 
-def bracket(configurations: int, eta: int, s: int, max_resource: Fraction | int = 1) -> Bracket:
+def bracket(configurations: int, eta: int, s: int, max_budget: Fraction | int = 1) -> Bracket:
     """Successive halving (Sarigiannis et al. 2020 algorithm 1): rung i keeps floor(configurations / eta^i).
 
     >>> [rung.configurations for rung in bracket(99, 3, 2).rungs]
@@ -154,21 +156,20 @@ def bracket(configurations: int, eta: int, s: int, max_resource: Fraction | int 
             f"empty, so start with at least {eta**s}."
         )
     rungs = tuple(
-        Rung(configurations // eta**i, Fraction(max_resource) / eta ** (s - i))
-        for i in range(s + 1)
+        Rung(configurations // eta**i, Fraction(max_budget) / eta ** (s - i)) for i in range(s + 1)
     )
     return Bracket(f"SH{s}", rungs)
 
 
 def halvings(ratio: Fraction | int, eta: int) -> int:
-    """floor(log_eta(ratio)) without rounding: how often a resource can be divided by eta.
+    """floor(log_eta(ratio)) without rounding: how often a budget can be divided by eta.
 
     >>> halvings(243, 3)
     5
     """
     if ratio < 1:
         raise AnalysisError(
-            "The smallest resource is larger than the largest; exchange them, or lower the smallest."
+            "The smallest budget is larger than the largest; exchange them, or lower the smallest."
         )
     s = 0
     while eta ** (s + 1) <= ratio:
@@ -183,7 +184,7 @@ def _whole(number: int, name: str, least: int) -> int:
 
 
 def _fraction(number: Fraction | float, name: str) -> Fraction:
-    """A resource as a fraction; 1/9 as a float is taken for the fraction that it stands for."""
+    """A budget as a fraction; 1/9 as a float is taken for the fraction that it stands for."""
     if isinstance(number, bool) or not 0 < number < float("inf"):
         raise AnalysisError(f"{name} is {number}; choose a positive number.")
     exact = Fraction(number)

@@ -6,15 +6,15 @@ measured in docs/results/optimizers.md.
 
 `ask` depends only on the seed, on what was told, in its order, and on what is still awaited. So a
 run is resumed by telling its trials again, several configurations can be out at once, and a
-proposal can be explained later: what was told by then and `p.surrogate` give back the surrogate
-that made it (`GP.from_parameters`).
+proposal can be explained later: what was told by then and the proposal give back the surrogate that
+made it (`surrogates.description.rebuild`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -26,16 +26,17 @@ from hyperlens.optimize.optimizers.acquisition import (
     lower_confidence_bound,
 )
 from hyperlens.optimize.optimizers.focus_search import Found, focus_search
-from hyperlens.optimize.optimizers.ledger import Ledger, Told, same
-from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.optimize.optimizers.ledger import Ledger, Result, same
+from hyperlens.optimize.optimizers.protocol import Candidate
+from hyperlens.proposal import Acquisition, Kind, Proposal, to_ranges
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.space import Space
+from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
 from hyperlens.surrogates.gaussian_process.likelihood import QUIETEST
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
 
-Acquisition = Literal["lcb", "ei"]
 SurrogateName = Literal["gp", "forest"]
 
 BLOCK = 500  # rows predicted at once
@@ -65,8 +66,8 @@ class SMBO:
     >>> space = Space.of([Parameter("x", "float", -5, 5)])
     >>> optimiser = SMBO(space, nugget=1e-8)
     >>> for _ in range(15):
-    ...     proposal = optimiser.ask()
-    ...     optimiser.tell(proposal.values, (proposal.values["x"] - 1) ** 2)
+    ...     candidate = optimiser.ask()
+    ...     optimiser.tell(candidate.values, (candidate.values["x"] - 1) ** 2)
     >>> round(optimiser.best.values["x"], 1)
     1.0
     """
@@ -89,9 +90,9 @@ class SMBO:
         if acquisition is None and tau is not None:
             acquisition = "lcb"
         tau = 1.0 if tau is None else tau
-        if acquisition not in ("lcb", "ei", None):
+        if acquisition not in (*get_args(Acquisition), None):
             raise SpaceError(f"There is no acquisition '{acquisition}'; choose 'lcb' or 'ei'.")
-        if surrogate not in ("gp", "forest"):
+        if surrogate not in get_args(SurrogateName):
             raise SpaceError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
         if not (np.isfinite(tau) and tau >= 0):
             raise SpaceError(f"tau is {tau}; choose a finite number of at least 0.")
@@ -110,34 +111,34 @@ class SMBO:
         self.design = self._designed(initial) if design is None else design
 
     @property
-    def told(self) -> tuple[Told, ...]:
-        """All results, in the order in which they were told."""
-        return tuple(self._ledger.told)
+    def results(self) -> tuple[Result, ...]:
+        """In the order in which they were told."""
+        return tuple(self._ledger.results)
 
     @property
-    def awaited(self) -> tuple[Proposal, ...]:
-        """Proposals whose cost was not told yet."""
+    def awaited(self) -> tuple[Candidate, ...]:
+        """Candidates whose cost was not told yet."""
         return tuple(self._ledger.awaited)
 
     @property
     def X(self) -> FloatArray:
         """Vectors told, shape (n, d)."""
-        return np.array([t.vector for t in self._ledger.told]).reshape(-1, len(self.space))
+        return np.array([r.vector for r in self._ledger.results]).reshape(-1, len(self.space))
 
     @property
     def y(self) -> FloatArray:
         """Costs told (n,); a failed one counts as the worst of the others."""
-        costs = np.array([t.cost for t in self._ledger.told])
+        costs = np.array([r.cost for r in self._ledger.results])
         known = np.isfinite(costs)
         return np.where(known, costs, costs[known].max() if known.any() else 0.0)
 
     @property
-    def best(self) -> Told | None:
+    def best(self) -> Result | None:
         """The result with the smallest cost, the earliest of equals; None before the first."""
-        known = [t for t in self._ledger.told if np.isfinite(t.cost)]
-        return min(known, key=lambda t: t.cost, default=None)
+        known = [r for r in self._ledger.results if np.isfinite(r.cost)]
+        return min(known, key=lambda r: r.cost, default=None)
 
-    def ask(self, number: int | None = None) -> Proposal:
+    def ask(self, number: int | None = None) -> Candidate:
         """The next configuration. It is awaited until its cost is told.
 
         `number` is for several optimisers of one seed that share their results: each number
@@ -146,29 +147,29 @@ class SMBO:
         number = self._ledger.number if number is None else number
         rng = np.random.default_rng([self.seed, 1, number])
         if number < len(self.design):
-            proposal = self._unmodelled(number, "initial", self.design[number])
-        elif len({float(t.cost) for t in self._ledger.told if np.isfinite(t.cost)}) < 2:
-            proposal = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
+            candidate = self._unmodelled(number, "initial", self.design[number])
+        elif len({r.cost for r in self._ledger.results if np.isfinite(r.cost)}) < 2:
+            candidate = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
         else:
             with one_thread():  # the same bytes on any number of cores
-                proposal = self._proposed(number, rng)
-        self._ledger.awaited.append(proposal)
-        return proposal
+                candidate = self._modelled(number, rng)
+        self._ledger.awaited.append(candidate)
+        return candidate
 
     def expect(
-        self, configuration: Mapping[str, Any] | FloatArray, resource: float | None = None
+        self, configuration: Mapping[str, Any] | FloatArray, budget: float | None = None
     ) -> None:
         """Someone is evaluating this already: await it as if it had been asked for."""
-        self._ledger.expect(configuration, resource)
+        self._ledger.expect(configuration, budget)
 
     def tell(
         self,
         configuration: Mapping[str, Any] | FloatArray,
         cost: float,
-        resource: float | None = None,
+        budget: float | None = None,
     ) -> None:
         """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
-        self._ledger.tell(configuration, cost, resource)
+        self._ledger.tell(configuration, cost, budget)
 
     def _turn(self, number: int) -> tuple[Acquisition, float]:
         """The acquisition of a proposal, and its tau."""
@@ -187,22 +188,19 @@ class SMBO:
             vectors[forbidden] = self.space.sample(int(forbidden.sum()), rng)
         return vectors
 
-    def _unmodelled(
-        self, number: int, kind: Literal["initial", "proposed"], vector: FloatArray
-    ) -> Proposal:
-        vector, values = self._rounded(vector)
+    def _unmodelled(self, number: int, kind: Kind, vector: FloatArray) -> Candidate:
         acquisition, tau = self._turn(number)
-        return Proposal(
-            number,
-            kind,
-            vector,
-            values,
-            acquisition=acquisition,
-            tau=tau,
-            told=len(self._ledger.told),
+        proposal = Proposal(kind, acquisition=acquisition, tau=tau)
+        return Candidate(number, *self._rounded(vector), self._informed(proposal))
+
+    def _informed(self, proposal: Proposal) -> Proposal:
+        """With the numbers of what was known and awaited."""
+        learned = to_ranges(r.number for r in self._ledger.results)
+        return replace(
+            proposal, learned=learned, awaited=to_ranges(c.number for c in self._ledger.awaited)
         )
 
-    def _proposed(self, number: int, rng: np.random.Generator) -> Proposal:
+    def _modelled(self, number: int, rng: np.random.Generator) -> Candidate:
         acquisition, tau = self._turn(number)
         model = self._fitted()
         best = float(model.predict(self.X)[0].min())
@@ -214,25 +212,23 @@ class SMBO:
             return -log_expected_improvement(mean, std, best)
 
         vector, values = self._rounded(self._search(score, rng).vector)
-        mean, std = (float(number[0]) for number in model.predict(vector[None]))
-        bound = mean - tau * std
-        improvement = expected_improvement(np.array([mean]), np.array([std]), best)[0]
-        return Proposal(
-            number=number,
+        mean, std = model.predict(vector[None])
+        bound = float(lower_confidence_bound(mean, std, tau)[0])
+        improvement = float(expected_improvement(mean, std, best)[0])
+        name, parameters = describe(model)
+        proposal = Proposal(
             kind="proposed",
-            vector=vector,
-            values=values,
             acquisition=acquisition,
             tau=tau,
-            told=len(self._ledger.told),
-            awaited=tuple(p.number for p in self._ledger.awaited),
-            mean=mean,
-            std=std,
+            mean=float(mean[0]),
+            std=float(std[0]),
             bound=bound,
-            score=bound if acquisition == "lcb" else float(improvement),
+            score=bound if acquisition == "lcb" else improvement,
             best=best,
-            surrogate=_described(model),
+            surrogate=name,
+            surrogate_parameters=parameters,
         )
+        return Candidate(number, vector, values, self._informed(proposal))
 
     def _fitted(self) -> GP | Forest:
         """The surrogate of what was told, which believes its own means of what is awaited."""
@@ -243,17 +239,11 @@ class SMBO:
             model = GP(cube, self.nugget, STARTS[self.refine], seed=self.seed).fit(X, y)
             if self.nugget is None and self.refine:
                 model = _noiseless(model)
-        if not self._ledger.awaited:
-            return model
-        awaited = np.array([p.vector for p in self._ledger.awaited])
-        both = np.vstack([X, awaited]), np.concatenate([y, model.predict(awaited)[0]])
-        if isinstance(model, GP):
-            return GP.from_parameters(cube, model.parameters, *both)
-        return model.fit(*both)
+        return believe(model, X, y, np.array([c.vector for c in self._ledger.awaited]))
 
     def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Found:
         """The minimum of the acquisition among what is neither forbidden nor known."""
-        known = np.vstack([self.X, *(p.vector[None] for p in self._ledger.awaited)])
+        known = np.vstack([self.X, *(c.vector[None] for c in self._ledger.awaited)])
 
         def barred(vectors: FloatArray) -> BoolArray:
             seen = np.array([same(known, v).any() for v in self._canonical(vectors)], dtype=bool)
@@ -290,12 +280,6 @@ def _noiseless(model: GP) -> GP:
         return GP.from_parameters(model.cube, exact, model.X, model.y)
     except np.linalg.LinAlgError:  # two of them nearly coincide
         return model
-
-
-def _described(model: GP | Forest) -> dict[str, Any]:
-    if isinstance(model, GP):
-        return {"name": "gp", **model.parameters.to_dict()}
-    return {"name": "forest", "seed": model.seed, "trees": model.trees}
 
 
 def _predict(model: GP | Forest, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -33,7 +33,7 @@ class Engine(Protocol):
     def free(self) -> int:
         """How many more trials can be started now."""
 
-    def start(self, trial: int, configuration: Mapping[str, Any], resource: float | None) -> None:
+    def start(self, trial: int, configuration: Mapping[str, Any], budget: float | None) -> None:
         """Begin a trial; its outcome comes from `wait` under this number."""
 
     def wait(self, seconds: float) -> list[tuple[int, Outcome]]:
@@ -58,15 +58,15 @@ class Here:
     def free(self) -> int:
         return int(self._next is None)
 
-    def start(self, trial: int, configuration: Mapping[str, Any], resource: float | None) -> None:
-        self._next = (trial, configuration, resource)
+    def start(self, trial: int, configuration: Mapping[str, Any], budget: float | None) -> None:
+        self._next = (trial, configuration, budget)
 
     def wait(self, seconds: float) -> list[tuple[int, Outcome]]:
         if self._next is None:
             time.sleep(seconds)  # another process of this run is at work
             return []
-        trial, configuration, resource = self._next
-        outcome = evaluate(self.objective, configuration, resource)
+        trial, configuration, budget = self._next
+        outcome = evaluate(self.objective, configuration, budget)
         self._next = None
         return [(trial, outcome)]
 
@@ -101,9 +101,9 @@ class Futures:
             )
         return capacity - len(self._running) - len(self._hung)
 
-    def start(self, trial: int, configuration: Mapping[str, Any], resource: float | None) -> None:
+    def start(self, trial: int, configuration: Mapping[str, Any], budget: float | None) -> None:
         try:
-            future = self.executor.submit(evaluate, self.objective, dict(configuration), resource)
+            future = self.executor.submit(evaluate, self.objective, dict(configuration), budget)
         except (BrokenExecutor, RuntimeError) as problem:
             raise _lost(problem) from problem
         except Exception as problem:  # whatever pickling meets

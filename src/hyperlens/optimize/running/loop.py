@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperlens.errors import SpaceError
-from hyperlens.optimize.optimizers.protocol import Optimizer, Proposal, Racing
+from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer, Racing
 from hyperlens.optimize.running.engine import Engine
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage.leases import Watch
@@ -54,10 +54,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a trial of ours is on its way: the rung, its resource, and whether it ends there."""
+    """Where a trial of ours is on its way: the rung, its budget, and whether it ends there."""
 
     rung: int
-    resource: float | None
+    budget: float | None
     final: bool
 
 
@@ -113,13 +113,13 @@ class Loop:
     def _ended(self, number: int, outcome: Outcome) -> None:
         """Write down how an evaluation of ours ended: the trial with it, or its rung."""
         stage = self.ours.pop(number)
-        if outcome.cost is None or stage.final or stage.resource is None:
+        if outcome.cost is None or stage.final or stage.budget is None:
             self.store.finish(number, outcome)
         else:
-            self.store.pause(number, outcome.cost, stage.rung, stage.resource)
+            self.store.pause(number, outcome.cost, stage.rung, stage.budget)
 
     def _catch_up(self) -> list[Kept]:
-        """Tell the optimiser what happened, small resources first; trials that wait for somebody."""
+        """Tell the optimiser what happened, small budgets first; trials that wait for somebody."""
         waiting, ended, rungs = [], [], []
         for kept in self.store.changes():
             fits = self._fits(kept)
@@ -133,8 +133,8 @@ class Loop:
                 self.paused.setdefault(_key(kept.values), {})[kept.number] = kept
             elif fits and kept.number not in self.ours:
                 waiting.append(kept)
-        for resource, cost, kept in sorted(rungs, key=lambda r: (r[0], r[2].number)):
-            self.optimizer.tell(kept.values, cost, resource)
+        for budget, cost, kept in sorted(rungs, key=lambda r: (r[0], r[2].number)):
+            self.optimizer.tell(kept.values, cost, budget)
         for kept, fits in ended:
             self._tell_end(kept, fits)
         self._drop()
@@ -143,7 +143,7 @@ class Loop:
     def _open(self, kept: Kept) -> bool:
         """Await a trial that somebody runs, or ran; is there nobody?"""
         if kept.number not in self.awaited:
-            self.optimizer.expect(kept.values, kept.resource)
+            self.optimizer.expect(kept.values, kept.budget)
             self.awaited.add(kept.number)
         return kept.state is None or self.watch.abandoned(kept.number, kept.lease)
 
@@ -153,7 +153,7 @@ class Loop:
         self.awaited.discard(kept.number)
         self.paused.get(_key(kept.values), {}).pop(kept.number, None)
         if fits and not (kept.state is State.PRUNED and kept.rungs):
-            self.optimizer.tell(kept.values, kept.cost, kept.resource)
+            self.optimizer.tell(kept.values, kept.cost, kept.budget)
         if fits:
             self.learned.append(kept.number)
         if kept.state is State.COMPLETE and (self.best is None or kept.cost < self.best[0]):
@@ -183,41 +183,42 @@ class Loop:
                 if not self.store.claim(kept):
                     continue
                 number, values = kept.number, kept.values
-                stage = Stage(kept.rung, kept.resource, kept.final)
+                stage = Stage(kept.rung, kept.budget, kept.final)
             else:
                 enough = self.finished + len(self.awaited) >= self.setting.trials
                 if enough and self.racing is None:
                     break
-                proposal = self.optimizer.ask()
-                if proposal is None:
+                candidate = self.optimizer.ask()
+                if candidate is None:
                     break
-                values = proposal.values
-                taken = self._take(proposal)
+                values, proposal = candidate.values, candidate.proposal
+                taken = self._take(candidate)
                 if taken is None:
                     continue
                 number = taken
                 self.awaited.add(number)
-                stage = Stage(proposal.rung or 0, proposal.resource, proposal.final)
+                stage = Stage(proposal.rung or 0, proposal.budget, proposal.final)
             self.ours[number] = stage
             constants = self.setting.space.constants
-            self.engine.start(number, {**constants, **values}, stage.resource)
+            self.engine.start(number, {**constants, **values}, stage.budget)
             started += 1
         return started
 
-    def _take(self, proposal: Proposal) -> int | None:
-        """The trial of a proposal: a new one, or one that goes on; None if another process has it."""
-        kept = self._waiting(proposal.values, proposal.rung) if proposal.rung else None
-        if kept is None:
-            number = self.store.begin(
-                proposal, self.optimizer.name, self.learned, sorted(self.awaited)
-            )
-            if proposal.entry is None or proposal.rung:  # later rungs are claimed, not begun
-                return number
-            other = self.store.twin(number, proposal.entry)
-            if other is not None:
-                self.awaited.add(other)
-            return number if other is None else None
-        return kept.number if self.store.go_on(kept, proposal) else None
+    def _take(self, candidate: Candidate) -> int | None:
+        """The trial of a candidate: a new one, or one that goes on; None if another process has it."""
+        proposal = candidate.proposal
+        kept = self._waiting(candidate.values, proposal.rung) if proposal.rung else None
+        if kept is not None:
+            return kept.number if self.store.go_on(kept, proposal) else None
+        awaited = sorted(self.awaited)
+        number = self.store.begin(candidate, self.optimizer.name, self.learned, awaited)
+        if proposal.entry is None or proposal.rung:  # later rungs are claimed, not begun
+            return number
+        twin = self.store.twin(number, proposal.entry)
+        if twin is None:
+            return number
+        self.awaited.add(twin)
+        return None
 
     def _fits(self, kept: Kept) -> bool:
         """Is it a configuration of this space? Another program may have added others."""

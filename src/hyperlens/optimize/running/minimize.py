@@ -60,10 +60,10 @@ def minimize(
     was: finished trials count, one that was running is tried again. Several processes may run the
     same study at once and share its trials. After `time` seconds the run stops, to be gone on with.
 
-    "halving", "hyperband" and "asha" call `f` with a configuration and a resource, from a ninth
-    (`min_resource`) to one (`max_resource`); `trials` is then their budget in evaluations at full
-    resource. A configuration is one trial: its costs at smaller resources are intermediate values,
-    and if it does not go on it is pruned. The other optimisers give such an `f` all of the resource.
+    "halving", "hyperband" and "asha" call `f` with a configuration and a budget, from a ninth
+    (`min_budget`) to one (`max_budget`); `trials` then counts evaluations at full budget. A
+    configuration is one trial: its costs at smaller budgets are intermediate values, and if it does
+    not go on it is pruned. The other optimisers give such an `f` the full budget.
 
     One worker without a timeout calls `f` in this very process. With more, or with a timeout, or
     with `engine="processes"`, trials run in processes of their own (forked, so that any function
@@ -141,7 +141,7 @@ class Place:
 def built(
     optimizer: str | Optimizer, space: Space, trials: int, seed: int, options: dict[str, Any]
 ) -> Optimizer:
-    """An optimiser by its name, with options that it knows; trials are the budget of a race."""
+    """An optimiser by its name, with options that it knows; a race is told how many trials it has."""
     if not isinstance(optimizer, str):
         if options:
             raise SpaceError(
@@ -154,13 +154,13 @@ def built(
         )
     build = OPTIMIZERS[optimizer]
     parameters = inspect.signature(build).parameters
-    known = [name for name in parameters if name not in ("space", "seed")]
+    known = [name for name in parameters if name not in ("space", "seed", "trials")]
     unknown = [name for name in options if name not in known]
     if unknown:
         remedy = f"choose among {listed(known, 20)}" if known else "leave them out"
         raise SpaceError(f"The optimiser '{optimizer}' has no option {listed(unknown)}; {remedy}.")
-    budget = {"budget": trials} if "budget" in parameters else {}
-    return build(space, seed=seed, **(budget | options))
+    total = {"trials": trials} if "trials" in parameters else {}
+    return build(space, seed=seed, **(total | options))
 
 
 def run(f: Objective, setting: Setting, place: Place, progress: Report | None = None) -> History:
@@ -189,12 +189,12 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
 
 
 def _suited(f: Objective, optimizer: Optimizer) -> Objective:
-    """The objective as this optimiser calls it; one that wants a resource is given all of it by an
+    """The objective as this optimiser calls it; one that wants a budget is given all of it by an
     optimiser that has none to give."""
     if isinstance(optimizer, Racing):
         if not fits(f, 2):
             raise AnalysisError(
-                f"'{optimizer.name}' calls the objective with a configuration and a resource; give "
+                f"'{optimizer.name}' calls the objective with a configuration and a budget; give "
                 "it a second argument, or use 'smbo' or 'random'."
             )
         return f

@@ -47,13 +47,13 @@ class Processes:
     def free(self) -> int:
         return self.workers - sum(w.trial is not None for w in self._pool)
 
-    def start(self, trial: int, configuration: Mapping[str, Any], resource: float | None) -> None:
+    def start(self, trial: int, configuration: Mapping[str, Any], budget: float | None) -> None:
         """Begin a trial; its outcome comes from `wait` under this number."""
         worker = next((w for w in self._pool if w.trial is None), None) or self._hire()
         worker.trial = trial
         worker.deadline = None if self.timeout is None else time.monotonic() + self.timeout
         with suppress(OSError):  # it died while idle; `wait` reports that
-            worker.connection.send((dict(configuration), resource))
+            worker.connection.send((dict(configuration), budget))
 
     def wait(self, seconds: float) -> list[tuple[int, Outcome]]:
         """Outcomes that arrive within so many seconds, at least one if any does."""
@@ -136,10 +136,10 @@ def _work(connection: Connection, foreign: list[Connection], *, objective: Objec
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     while True:
         try:
-            configuration, resource = connection.recv()
+            configuration, budget = connection.recv()
         except EOFError:
             return
-        connection.send(evaluate(objective, configuration, resource))
+        connection.send(evaluate(objective, configuration, budget))
 
 
 def _leave_with_parent() -> None:

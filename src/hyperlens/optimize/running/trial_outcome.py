@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Objective = Callable[..., Any]  # of a configuration, and of a resource where the method gives one
+Objective = Callable[..., Any]  # of a configuration, and of a budget where the method gives one
 
 LONGEST_REASON = 300  # characters
 
 
 @dataclass(frozen=True)
 class AtFull:
-    """An objective of a configuration and a resource, called with all of it unless told how much."""
+    """An objective of a configuration and a budget, called with all of it unless told how much."""
 
     objective: Objective
 
-    def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> Any:
-        return self.objective(configuration, resource)
+    def __call__(self, configuration: Mapping[str, Any], budget: float = 1.0) -> Any:
+        return self.objective(configuration, budget)
 
     @property
     def __name__(self) -> str:
@@ -49,10 +49,10 @@ class Outcome:
 
 
 def evaluate(
-    objective: Objective, configuration: Mapping[str, Any], resource: float | None = None
+    objective: Objective, configuration: Mapping[str, Any], budget: float | None = None
 ) -> Outcome:
     """Call the objective. Only Ctrl-C gets out of here."""
-    arguments = (dict(configuration),) if resource is None else (dict(configuration), resource)
+    arguments = (dict(configuration),) if budget is None else (dict(configuration), budget)
     try:
         return judged(objective(*arguments))
     except KeyboardInterrupt:

@@ -1,15 +1,5 @@
-"""Where a run is kept: one Optuna study, in memory, a file, or a database.
-
-    study   user attribute   hyperlens:space      the space, ConfigSpace's JSON
-    trial   user attribute   hyperlens:proposal   what the optimiser thought (Proposal.to_dict), with
-                                                  its name, the trials it had learned from, and in
-                                                  a race when it was evaluated at each rung
-            user attribute   fail_reason          why it failed
-            system attribute hyperlens:lease      who is running it (leases.py); "paused" if it
-                                                  waits for others at its rung
-            intermediate value k                  its cost at rung k, the resource of which is in
-            user attribute   hyperlens:rungs      in the order of rungs
-            user attribute   hyperlens:twin       begun by two processes at once: not a trial
+"""Where a run is kept: one Optuna study, in memory, a file, or a database; see hyperlens.proposal for
+its attributes.
 
 Everything is written the moment it is known, so that a run can be killed at any time. A trial that
 was running then is put back to wait, under its own number, and tried again.
@@ -27,11 +17,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import SourceError
-from hyperlens.optimize.optimizers.protocol import Proposal
+from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions, stored
 from hyperlens.optimize.storage.storages import Storage, opened, quiet
+from hyperlens.proposal import LEASE, PROPOSAL, REASON, RUNGS, SPACE, TWIN, Proposal, to_ranges
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
 
@@ -39,8 +30,6 @@ if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
-SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
-LEASE, RUNGS, TWIN = "hyperlens:lease", "hyperlens:rungs", "hyperlens:twin"
 MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
 
 
@@ -52,12 +41,12 @@ class Kept:
     state: State | None  # None while it waits
     values: Mapping[str, Any]
     cost: float
-    resource: float | None
+    budget: float | None
     lease: Mapping[str, Any]
     moment: float  # when it ended
     rung: int = 0  # at which it is
     final: bool = True  # False if it waits there for others before it goes on
-    rungs: tuple[tuple[float, float], ...] = ()  # resource and minimised cost of each rung so far
+    rungs: tuple[tuple[float, float], ...] = ()  # budget and minimised cost of each rung so far
 
     @property
     def paused(self) -> bool:
@@ -129,25 +118,24 @@ class Store:
         yield from (kept for kept in fresh if kept.state in (None, State.RUNNING))
 
     def begin(
-        self, proposal: Proposal, optimizer: str, learned: Sequence[int], awaited: Sequence[int]
+        self, candidate: Candidate, optimizer: str, learned: Sequence[int], awaited: Sequence[int]
     ) -> int:
-        """Write down a proposal as a trial that runs now; its number."""
+        """Write down a candidate as a trial that runs now; its number."""
         from optuna.trial import TrialState, create_trial
 
-        params = stored(self.space, proposal.values)
+        params = stored(self.space, candidate.values)
         ours = leases.lease(attempt=1)
+        proposal = replace(
+            candidate.proposal,
+            optimizer=optimizer,
+            learned=to_ranges(learned),
+            awaited=to_ranges(awaited),
+        )
         template = create_trial(
             state=TrialState.RUNNING,
             params=params,
             distributions={name: self._distributions[name] for name in params},
-            user_attrs={
-                PROPOSAL: {
-                    "optimizer": optimizer,
-                    **proposal.to_dict(),
-                    "learned": ranges(learned),
-                    "awaited": ranges(awaited),
-                }
-            },
+            user_attrs={PROPOSAL: proposal.to_dict()},
             system_attrs={LEASE: ours},
         )
         number = self._storage.get_trial_number_from_id(
@@ -164,7 +152,7 @@ class Store:
 
         *earlier, own = self._study.get_trials(deepcopy=False)[: number + 1]
         for trial in earlier:
-            same = trial.user_attrs.get(PROPOSAL, {}).get("entry") == entry
+            same = _proposal(trial).entry == entry
             if same and trial.params == own.params and TWIN not in trial.user_attrs:
                 ours = self._trial_id(number)
                 self._ours.pop(number, None)
@@ -194,18 +182,21 @@ class Store:
             return False
         return True
 
-    def go_on(self, kept: Kept, proposal: Proposal) -> bool:
+    def go_on(self, kept: Kept, stage: Proposal) -> bool:
         """Take a paused trial to its next rung; False if someone else was quicker."""
         if not self.claim(replace(kept, lease={})):
             return False
         trial = self._trial_id(kept.number)
-        recorded = self._storage.get_trial(trial).user_attrs[PROPOSAL]
-        now = {name: getattr(proposal, name) for name in ("resource", "rung", "final")}
-        now = {**recorded, **now}
-        self._storage.set_trial_user_attr(trial, PROPOSAL, now)
+        proposal = replace(
+            _proposal(self._storage.get_trial(trial)),
+            budget=stage.budget,
+            rung=stage.rung,
+            final=stage.final,
+        )
+        self._storage.set_trial_user_attr(trial, PROPOSAL, proposal.to_dict())
         return True
 
-    def pause(self, number: int, cost: float, rung: int, resource: float) -> None:
+    def pause(self, number: int, cost: float, rung: int, budget: float) -> None:
         """Write down the cost at a rung and let the trial wait for the others there."""
         from optuna.trial import TrialState
 
@@ -213,7 +204,7 @@ class Store:
         trial = self._trial_id(number)
         frozen = self._storage.get_trial(trial)
         self._clock(trial, number)
-        rungs = [*frozen.user_attrs.get(RUNGS, [])[:rung], resource]
+        rungs = [*frozen.user_attrs.get(RUNGS, [])[:rung], budget]
         self._storage.set_trial_intermediate_value(trial, len(rungs) - 1, cost)
         self._storage.set_trial_user_attr(trial, RUNGS, rungs)
         self._storage.set_trial_system_attr(trial, LEASE, {"paused": True})
@@ -243,12 +234,11 @@ class Store:
 
     def _clock(self, trial: int, number: int) -> None:
         """Write down from when until now a trial of a race was evaluated at its rung."""
-        recorded = self._storage.get_trial(trial).user_attrs.get(PROPOSAL, {})
+        proposal = _proposal(self._storage.get_trial(trial))
         since = self._since.pop(number, None)
-        if since is not None and recorded.get("rung") is not None:
-            span = [since, time.time()]
-            spans = [*recorded.get("spans", []), span]
-            self._storage.set_trial_user_attr(trial, PROPOSAL, {**recorded, "spans": spans})
+        if since is not None and proposal.rung is not None:
+            proposal = replace(proposal, spans=(*proposal.spans, (since, time.time())))
+            self._storage.set_trial_user_attr(trial, PROPOSAL, proposal.to_dict())
 
     def put_back(self, at_fault: bool) -> None:
         """Let all trials of ours wait; an interruption that is no fault of theirs does not count."""
@@ -313,18 +303,18 @@ class Store:
         cost = _cost(trial) if trial.state.name == "COMPLETE" else math.nan
         names = self.space.names
         sign = -1.0 if self.maximize else 1.0
-        proposal = trial.user_attrs.get(PROPOSAL, {})
+        proposal = _proposal(trial)
         rungs = enumerate(trial.user_attrs.get(RUNGS, []))
         return Kept(
             trial.number,
             _STATES.get(trial.state.name),
             {name: trial.params[name] for name in names if name in trial.params},
             sign * cost,
-            proposal.get("resource"),
+            proposal.budget,
             trial.system_attrs.get(LEASE, {}),
             _seconds(trial.datetime_complete) or 0.0,
-            proposal.get("rung", 0),
-            proposal.get("final", True),
+            proposal.rung or 0,
+            proposal.final,
             tuple((float(r), sign * trial.intermediate_values[k]) for k, r in rungs),
         )
 
@@ -337,35 +327,24 @@ _STATES = {
 }
 
 
-def ranges(numbers: Sequence[int]) -> str:
-    """Numbers in their order, runs of consecutive ones joined.
-
-    >>> ranges([0, 1, 2, 4, 3])
-    '0-2,4,3'
-    """
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+def _proposal(trial: FrozenTrial) -> Proposal:
+    return Proposal.from_dict(trial.user_attrs.get(PROPOSAL)) or Proposal()
 
 
 def _trial(trial: FrozenTrial) -> Trial:
-    proposal = trial.user_attrs.get(PROPOSAL)
+    proposal = _proposal(trial)
     state = _STATES[trial.state.name]
     return Trial(
         trial.number,
         dict(trial.params),
         (_cost(trial),),
         state,
-        budget=proposal.get("resource") if proposal else None,
+        budget=proposal.budget,
         started=_seconds(trial.datetime_start),
         ended=_seconds(trial.datetime_complete),
-        proposer=proposal.get("optimizer") if proposal else None,
+        proposer=proposal.optimizer,
         reason=None if state is State.COMPLETE else trial.user_attrs.get(REASON),
-        proposal=proposal,
+        proposal=Proposal.from_dict(trial.user_attrs.get(PROPOSAL)),
     )
 
 
