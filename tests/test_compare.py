@@ -25,7 +25,7 @@ from hyperlens.comparison.groups import groups
 from hyperlens.comparison.latex import escape
 from hyperlens.comparison.wilcoxon import ordered_means, shift, signed_rank
 from hyperlens.errors import AnalysisError, HyperlensError, SourceError
-from hyperlens.plots.methods.compare import packed
+from hyperlens.plots.comparison.compare import packed
 from hyperlens.spaces.cube import FloatArray
 
 # Demsar 2006, table 6 (AUC). On "voting" the paper prints 0.975 twice but ranks the two 2 and 3, so

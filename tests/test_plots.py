@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from house import sources
+from house import tree as syntax
 from hypothesis import given
 from hypothesis import strategies as st
 from views import region, searched, together, tree, wide_tree
@@ -478,3 +482,46 @@ def test_a_record_draws_itself() -> None:
 def test_what_has_no_plot_is_said() -> None:
     with pytest.raises(TypeError, match="no plot for Quality"):
         draw(QUALITY)
+
+
+LOADED = """
+import sys
+import pandas
+import hyperlens as hl
+run = hl.read(pandas.DataFrame({"lr": [0.1, 0.2], "loss": [1.0, 2.0]}), objective="loss")
+record = hl.overview(run)
+before = set(sys.modules)
+record.plot()
+print(*sorted(name for name in set(sys.modules) - before if name.startswith("hyperlens.")))
+"""
+
+
+def test_a_plot_loads_only_what_it_draws() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
+    )
+    assert [name.removeprefix("hyperlens.plots") for name in done.stdout.split()] == [
+        "",
+        ".parts",
+        ".parts.style",
+        ".parts.thinning",
+        ".run",
+        ".run.overview",
+    ]
+
+
+def test_every_drawing_stands_where_its_record_does() -> None:
+    homes = {
+        (parts[1] if parts[0] == "explain" else parts[0], parts[-1])
+        for name in sources()
+        if len(parts := name.split(".")) > 1 and parts[0] != "plots"
+    }
+    drawings = [
+        tuple(parts[1:])
+        for name, path in sources().items()
+        if (parts := name.split("."))[0] == "plots"
+        and len(parts) == 3
+        and any(getattr(node, "name", "") == "draw" for node in syntax(path).body)
+    ]
+    assert len(drawings) >= 20
+    assert set(drawings) <= homes

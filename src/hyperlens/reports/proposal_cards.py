@@ -15,7 +15,7 @@ from hyperlens.plots.proposals.path import (
     draw_payouts,
     draw_predictions,
 )
-from hyperlens.plots.proposals.reasons import draw_reasons
+from hyperlens.plots.proposals.reasons_by_trial import draw_reasons
 from hyperlens.reports import meanings
 from hyperlens.reports.analysis import Unavailable
 from hyperlens.reports.card import PROPOSALS, Card, Control, Fact, Table

@@ -33,7 +33,7 @@ SINGLE = "single configurations"
 MOST_DOTS = 1000  # trials on a map
 
 
-def draw_effect(record: Effect) -> Figure:
+def draw(record: Effect) -> Figure:
     """One parameter: mean and band over its values. Two: a map of the mean."""
     if len(record.parameters) == 2:
         return _map(record)

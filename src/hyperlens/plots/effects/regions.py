@@ -36,7 +36,7 @@ LINE = 22  # pixels: a line of the legend
 LONGEST_RULE = 66  # characters in the legend, shared among its clauses
 
 
-def draw_regions(record: Regions) -> Figure:
+def draw(record: Regions) -> Figure:
     """The whole space in grey, the best trial's region with its band, other regions as thin lines."""
     leaves = drawn(record)
     chosen = highlighted(record)

@@ -15,7 +15,7 @@ SHOWN = (
 )
 
 
-def draw_reliability(record: Reliability) -> Figure:
+def draw(record: Reliability) -> Figure:
     """Gains over the whole space, one row a region; right of zero is better."""
     rows = range(min(len(record.where), MOST))
     names = [f"{k}: {safe(record.where[k])}" for k in rows]

@@ -1,11 +1,10 @@
-"""From one configuration to another, one parameter at a time; and importance around one."""
+"""From one configuration to another, one parameter at a time."""
 
 from __future__ import annotations
 
 from plotly.graph_objects import Bar, Figure, Scatter
 
 from hyperlens.explain.importance.ablation import Ablation
-from hyperlens.explain.importance.local_importance import LocalImportance
 from hyperlens.plots.parts.style import (
     BLUE,
     GREY,
@@ -22,7 +21,7 @@ from hyperlens.words import number
 MOST = 20  # parameters
 
 
-def draw_ablation(record: Ablation) -> Figure:
+def draw(record: Ablation) -> Figure:
     """The predicted cost after each change, and the Shapley value of the same change beside it."""
     many = min(len(record.parameters), MOST)
     names = [f"{k} {safe(record.parameters[k])}" for k in range(many)]
@@ -73,49 +72,6 @@ def draw_ablation(record: Ablation) -> Figure:
             name="in all orders (Shapley)",
             marker={"symbol": "diamond", "color": ORANGE, "size": 11},
             hovertemplate="<b>%{y}</b><br>Shapley value %{x:.4g}<extra></extra>",
-        )
-    )
-    return fig
-
-
-def draw_local(record: LocalImportance) -> Figure:
-    """Share of the variance along each parameter, the others where they are."""
-    many = min(len(record.parameters), MOST)
-    names = [f"{k} {safe(record.parameters[k])}" for k in range(many)]
-    ticks = [
-        f"{safe(short(p))} <br><span style='color:{GREY}'>{safe(short(_said(v), 20))} </span>"
-        for p, v in zip(record.parameters[:many], record.values[:many], strict=True)
-    ]
-    fig = figure(
-        120 + 46 * max(many, 2),
-        xaxis={
-            "title": {
-                "text": "share of the local variance"
-                + (
-                    unshown(f"{len(record.parameters) - many} more")
-                    if record.parameters[many:]
-                    else ""
-                )
-            },
-            "tickformat": ".0%",
-            "rangemode": "tozero",
-        },
-        yaxis={**category_axis(names, ticks, down=True), "showgrid": False},
-        bargap=0.5,
-    )
-    fig.add_trace(
-        Bar(
-            orientation="h",
-            x=record.share[:many].tolist(),
-            y=names,
-            name="share",
-            marker={"color": BLUE, "opacity": 0.85},
-            customdata=[
-                [safe(_said(v)), b]
-                for v, b in zip(record.best_values[:many], record.best[:many].tolist(), strict=True)
-            ],
-            hovertemplate="<b>%{y}</b><br>share %{x:.1%}<br>best %{customdata[1]:.4g} at "
-            "%{customdata[0]}<extra></extra>",
         )
     )
     return fig

@@ -20,7 +20,7 @@ from hyperlens.plots.parts.style import (
 MOST = 15  # bars
 
 
-def draw_importance(record: Importance) -> Figure:
+def draw(record: Importance) -> Figure:
     """The largest effects, largest on top; whiskers are the interval, hover adds the tree spread.
 
     What does not fit is summed up under the axis.

@@ -22,7 +22,7 @@ FEWEST, MOST = 3, 15  # bars
 LEAST = 0.0005  # a smaller share than this would be written as 0.0 %
 
 
-def draw_interactions(record: Interactions) -> Figure:
+def draw(record: Interactions) -> Figure:
     """Friedman's H of the pairs with the largest share of the variance, the largest share on top.
 
     A large H of a small share is no large effect, so the share stands beside each name.

@@ -42,7 +42,7 @@ ROW = 26  # pixels of a row of configurations
 OFF = "#B4BAC3"  # of a cell that is switched off; no colour of the map's
 
 
-def draw_path(record: ProposalPath) -> Figure:
+def draw(record: ProposalPath) -> Figure:
     """The desirability paths (Croppi 2021 figures 6 and 12): what each parameter did for the bound."""
     fig = figure(
         420,
@@ -264,7 +264,7 @@ def draw_parallel(record: ProposalPath) -> Figure:
 
 
 VIEWS: dict[str, Callable[[ProposalPath], Figure]] = {
-    "desirability": draw_path,
+    "desirability": draw,
     "payouts": draw_payouts,
     "predictions": draw_predictions,
     "configurations": draw_configurations,

@@ -23,7 +23,7 @@ MOST = 20  # parameters
 EXPLOITS, EXPLORES = "mean (exploitation)", "uncertainty (exploration)"
 
 
-def draw_why(record: Why) -> Figure:
+def draw(record: Why) -> Figure:
     """Each parameter's contribution to the bound, and its two parts: that of the mean, and that of
     the uncertainty times tau. Left is desirable; right where the objective is maximised."""
     many = min(len(record.parameters), MOST)

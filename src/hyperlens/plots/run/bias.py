@@ -22,7 +22,7 @@ PATH, GAP, BAR = 220, 90, 30  # pixels: the upper panel, between the panels, a b
 UNEVEN = 0.05  # a p-value up to this says that an even search would hardly look so
 
 
-def draw_bias(record: Bias) -> Figure:
+def draw(record: Bias) -> Figure:
     """Above: the discrepancy over the trials, beside an even search's. Below: each parameter's."""
     shown = record.parameters[:MOST]
     names = [safe(n) for n in shown]

@@ -29,7 +29,7 @@ DASHES = ("solid", "dash", "dot")
 ALONG = ("trials", "seconds")  # the choices of a page, in the order of `when`
 
 
-def draw_run_comparison(record: RunComparison) -> Figure:
+def draw(record: RunComparison) -> Figure:
     """The best so far of each run; by seconds where a page asks for it and times are known."""
     fig = figure(
         400,

@@ -11,7 +11,7 @@ from hyperlens.plots.parts.style import GREY, directed, figure, star
 COLOUR_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def draw_footprint(record: Footprint) -> Figure:
+def draw(record: Footprint) -> Figure:
     """Bright is better, by rank; small grey dots are an even sample of the space."""
     known = np.flatnonzero(np.isfinite(record.cost))
     best = int(np.flatnonzero(record.number == record.best_trial)[0])

@@ -17,7 +17,7 @@ FENCE = 3.0  # a first trial farther away than so many times the bulk is cut as 
 MARGIN = 0.06  # of the axis, beyond what is on it
 
 
-def draw_overview(record: Overview) -> Figure:
+def draw(record: Overview) -> Figure:
     """Every trial as a point, the best so far as steps, the best trial as a star.
 
     Of very many trials some are drawn; the steps are drawn at each improvement. Few bad trials would

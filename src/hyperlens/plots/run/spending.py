@@ -26,7 +26,7 @@ ROW, GAP, PATH = 34, 96, 200  # pixels: a bar, between the panels, the lower pan
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, SKY, GREY)
 
 
-def draw_spending(record: Spending) -> Figure:
+def draw(record: Spending) -> Figure:
     """Above: trials of each model, by budget. Below: each model's part of the trials as they came."""
     names = [safe(n) for n in labels(record.models)][:MOST]
     several = len(names) > 1

@@ -22,7 +22,7 @@ UNITS = (
 )
 
 
-def draw_timeline(record: Timeline) -> Figure:
+def draw(record: Timeline) -> Figure:
     """Above: the trials, one lane for each that ran at once. Below: how many ended, and how."""
     divisor, unit = next((d, u) for least, d, u in UNITS if record.span > least or not least)
     each = len(record.number) <= MOST_BARS and record.lanes <= MOST_LANES

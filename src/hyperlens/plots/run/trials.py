@@ -35,7 +35,7 @@ GROUPS: tuple[tuple[float, str, int, str, float, float, list[int]], ...] = (
 )
 
 
-def draw_parallel(record: Trials) -> Figure:
+def draw(record: Trials) -> Figure:
     """Lines of the analysed trials in three groups by their cost, the best on top."""
     names = record.parameters[:MOST_ROWS]
     known = np.flatnonzero(record.analysed)

@@ -10,7 +10,7 @@ from hyperlens.plots.parts.style import BLUE, category_axis, figure, safe, short
 MOST_BARS = 100
 
 
-def draw_validation(record: Validation) -> Figure:
+def draw(record: Validation) -> Figure:
     """One bar for each parameter."""
     shown = record.parameters[:MOST_BARS]
     names = [str(k) for k in range(len(shown))]  # two names may look alike when shortened

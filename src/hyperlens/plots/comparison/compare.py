@@ -19,7 +19,7 @@ ROOM = 0.08  # of the ranks' range, between the outermost rank and its label
 NAMES = {"finner": "Finner", "holm": "Holm", "bonferroni": "Bonferroni"}
 
 
-def draw_comparison(record: Comparison) -> Figure:
+def draw(record: Comparison) -> Figure:
     """The best method on the left; labels on both sides, the outermost methods uppermost."""
     names, ranks = list(record.ranks), list(record.ranks.values())
     k = len(names)

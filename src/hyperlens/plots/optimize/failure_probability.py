@@ -8,7 +8,7 @@ from hyperlens.optimize.models.failure_probability import FailureProbability
 from hyperlens.plots.parts.style import BLUE, GREY, INK, figure, number_axis
 
 
-def draw_failure(record: FailureProbability) -> Figure:
+def draw(record: FailureProbability) -> Figure:
     """Both curves of Sarigiannis et al.'s lemma 1, and the budget from which theorem 1 holds."""
     budget = record.budget.tolist()
     positive = [b for b in budget if b > 0]

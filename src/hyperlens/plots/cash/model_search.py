@@ -11,7 +11,7 @@ MOST = 20  # models
 ROW = 40  # pixels
 
 
-def draw_models(record: ModelSearch) -> Figure:
+def draw(record: ModelSearch) -> Figure:
     """Left: part of the budget that each model got, beside its weight. Right: its best cost."""
     names = [safe(n) for n in labels(record.models)][:MOST]
     shown = [safe(short(n)) for n in labels(record.models)][:MOST]
