@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 import yaml
-from house import ROOT, room, sources
+from house import ROOT, SOURCE, room, sources
 from house_pages import CITATION, citations, written
 
 import hyperlens
@@ -72,6 +72,14 @@ def test_the_citation_file_has_what_the_format_asks_for() -> None:
     assert all(
         {"name"} == set(author) or "family-names" in author for author in citation["authors"]
     )
+
+
+def test_files_that_the_pages_name_are_there() -> None:
+    for page in ("docs/architecture.md", "docs/references.md", "SECURITY.md", "README.md"):
+        head = text(page).split("## All files")[0]
+        for name in re.findall(r"`([\w/]+\.(?:py|js|css|html|md))`", head):
+            places = (ROOT / name, SOURCE / name, ROOT / "docs" / name)
+            assert any(place.exists() for place in places), f"{page} names {name}"
 
 
 def test_links_lead_somewhere() -> None:
