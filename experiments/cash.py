@@ -1,10 +1,11 @@
-"""Sarigiannis et al. 2020 section 5: schedules and model sampling for CASH, replayed from measured losses.
+"""Schedules and model sampling for CASH, replayed from measured losses (Sarigiannis et al. 2020, 5).
 
 python -m experiments.cash_table ...            # once: measures the losses
 python -m experiments.cash --save               # replays, prints figures 2 to 6 and tables 4 to 7
 
-Each replication draws configurations from the table of a data set, the model by Sarigiannis et al.'s weights or evenly,
-and follows the schedule exactly as a search would. A data set's result is the mean over replications.
+Each replication draws configurations from the table of a data set, the model by the paper's weights or
+evenly, and follows the schedule exactly as a search would. A data set's result is the mean over
+replications.
 """
 
 from __future__ import annotations
@@ -165,20 +166,21 @@ def compared(losses: pd.DataFrame, paper: Mapping[str, tuple[float, ...]]) -> li
 
 
 READING = """\
-{sets} data sets of Sarigiannis et al.'s 67, the smallest ones; {configurations} configurations of the pool were
-measured on each, at 1/9, 1/3 and all of the training rows, means over {splits} train/validation splits
-(Sarigiannis et al. 2020: 10), one train/test split (Sarigiannis et al. 2020: 10). {replications} replications draw from these tables. `.W` draws
-models by Sarigiannis et al.'s weights (Eq. 5), the others evenly. p-values: Wilcoxon signed-rank, Finner's correction,
-ours / paper."""
+{sets} data sets of the 67 of Sarigiannis et al. 2020, the smallest ones; {configurations}
+configurations of the pool were measured on each, at 1/9, 1/3 and all of the training rows, means
+over {splits} train/validation splits (paper: 10), one train/test split (paper: 10). {replications}
+replications draw from these tables. `.W` draws models by the paper's weights (Eq. 5), the others
+evenly. p-values: Wilcoxon signed-rank, Finner's correction, ours / paper."""
 
 DIFFERENCES = """\
-The order of the ranks is Sarigiannis et al.'s; that few single pairs are significant after correction is what fewer
-data sets than Sarigiannis et al.'s 67 allow, and where a plain model is the best, as on several of these small sets,
-drawing models evenly finds it sooner. A replication redraws configurations, not data, so means over
-replications are smoother than Sarigiannis et al.'s means over ten splits. Ranges of hyperparameters are ours: Sarigiannis et al. 2020 gives
-their number and kind alone. The second comparison uses a third of Sarigiannis et al.'s budget (Hyperband 33 in all
-instead of 99), because a table of this size cannot feed the 297 configurations that successive halving
-starts with there. As in Sarigiannis et al.'s figure 6, the brackets' wins are more equal with weights than without."""
+The order of the ranks is the paper's; that few single pairs are significant after correction is
+what fewer data sets than its 67 allow, and where a plain model is the best, as on several of these
+small sets, drawing models evenly finds it sooner. A replication redraws configurations, not data,
+so means over replications are smoother than the paper's means over ten splits. Ranges of
+hyperparameters are ours: the paper gives their number and kind alone. The second comparison uses a
+third of the paper's budget (Hyperband 33 in all instead of 99), because a table of this size cannot
+feed the 297 configurations that successive halving starts with there. As in the paper's figure 6,
+the brackets' wins are more equal with weights than without."""
 
 
 def verdicts(first: pd.DataFrame, second: pd.DataFrame) -> str:
@@ -201,7 +203,7 @@ def verdicts(first: pd.DataFrame, second: pd.DataFrame) -> str:
     )
     return (
         f"- Weighted sampling has the better rank for {', '.join(better) or 'none'} "
-        f"({len(better)} of {len(pairs)}; Sarigiannis et al. 2020: all); it has the smaller test loss on so many of the "
+        f"({len(better)} of {len(pairs)}; paper: all); it has the smaller test loss on so many of the "
         f"{len(first)} data sets: {won}.\n"
         f"- SH2 before SH1 before SH0 with models drawn "
         f"{' and '.join(told[s] for s in ordered) or 'in neither way'} (Sarigiannis et al. 2020: both)."

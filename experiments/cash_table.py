@@ -6,8 +6,8 @@ python -m experiments.cash_table --minutes 30               # goes on where it s
 One file a data set, in --out: every line holds a configuration's number and model, the validation
 losses at 1/9, 1/3 and all of the training rows (means over splits), the test loss after training on all
 of them, and the seconds it took. Configurations are spread over models in proportion to the root of
-Sarigiannis et al.'s weights, so that both weighted and uniform sampling can draw from them. A loss of nothing is a
-failure.
+the weights of Sarigiannis et al. 2020, so that both weighted and uniform sampling can draw from them. A
+loss of nothing is a failure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Moosbauer et al. 2021 appendix A.2: the two variances of a partial dependence under a right and a wrong kernel.
+"""Both variances of a partial dependence under a right and a wrong kernel (Moosbauer et al. 2021 A.2).
 
 python -m experiments.misspecification                        # prints the tables
 python -m experiments.misspecification --replications 400 --save

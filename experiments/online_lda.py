@@ -1,4 +1,4 @@
-"""Online LDA: shares and marginals of a forest beside the exact ANOVA of the whole grid (Hutter et al. 2014 4.1).
+"""Online LDA: shares and marginals of a forest beside the grid's exact ANOVA (Hutter et al. 2014 4.1).
 
 python -m experiments.online_lda [--data DIR] [--save]
 
@@ -155,8 +155,8 @@ def main() -> None:
     grid, exact = read(chosen.data)
     parts = [
         "Shares of the variance in percent. *Exact* is the ANOVA of all 288 grid points. Columns of "
-        f"{SAMPLE} points are mean ± standard deviation over {DRAWS} random samples of the grid. Hutter et al. 2014 "
-        "prints the numbers of the last column in section 4.1, from one sample of 100.",
+        f"{SAMPLE} points are mean ± standard deviation over {DRAWS} random samples of it. "
+        "Hutter et al. 2014 prints the last column in section 4.1, from one sample of 100.",
     ]
     for cost, title in COSTS.items():
         parts += [f"## {title.capitalize()}", share_table(grid, cost, exact[cost])]
@@ -168,7 +168,7 @@ def main() -> None:
         parts += [marginal_table(grid, cost, name) for name in PARAMETERS]
         if cost == "perplexity":
             parts.append(
-                "Interaction as in Hutter et al. 2014 figure 2: grid / forest on 100 points (first draw)."
+                "Interaction as in Hutter et al. 2014 figure 2: grid / forest on 100 points, first draw."
             )
             parts.append(pair_table(grid, cost))
     publish("online_lda", "Online LDA", "experiments.online_lda", parts, chosen.save)

@@ -87,7 +87,7 @@ def true_effect(x: FloatArray, box: Mapping[int, Runs], d: int) -> FloatArray:
 
 
 def mmd(X: FloatArray, Y: FloatArray) -> float:
-    """Root of the biased estimate (Moosbauer et al. 2021 C.1), Gaussian kernel, sigma the median distance."""
+    """Root of the biased estimate (Moosbauer et al. 2021 C.1), Gaussian kernel, sigma the median gap."""
     sigma = np.median(pdist(np.vstack([X, Y])))
 
     def mean(A: FloatArray, B: FloatArray) -> float:

@@ -1,4 +1,4 @@
-"""Search among the important parameters beside search in the whole space (Hutter et al. 2014 section 4.4, figure 6).
+"""Search among the important parameters beside search in the whole space (Hutter et al. 2014 figure 6).
 
 python -m experiments.subspace [--seeds N] [--data DIR] [--save]
 
@@ -28,7 +28,7 @@ EPOCHS = 52
 FIRST = 100  # trials of the run that importance is computed from
 CHECKPOINTS = (5, 10, 20, 40, 80)
 COVERAGE = 0.9
-CAP = "quantile=0.25"  # importance among good configurations, as Hutter et al. 2014 computes it for figure 6
+CAP = "quantile=0.25"  # importance among good configurations, as Hutter et al. 2014 in figure 6
 SPACE: dict[str, BaseDistribution] = {
     "batch_size": IntDistribution(16, 512, log=True),
     "learning_rate": FloatDistribution(1e-4, 0.1, log=True),
@@ -191,8 +191,8 @@ Each run: {FIRST} random trials in the whole space; importance with costs capped
 uses the first run, so the rows that start at that best trial compare the two spaces with the same
 knowledge. The last two rows fix everything else in the middle of its range: what can be gained from
 the middle with the important parameters alone, and with as many of the least important ones.
-{{seeds}} runs a task. As Hutter et al. 2014 says, none of this is a better way to search, for the first run is not
-counted."""
+{{seeds}} runs a task. As Hutter et al. 2014 says, none of this is a better way to search, for the first
+run is not counted."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The house as docs/architecture.md draws it: who may import whom, what is public, what is never done."""
+"""The house as docs/architecture.md draws it: who imports whom, what is public, what is never done."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_shares_of_the_recorded_tree_by_hand(toy: dict[str, Any]) -> None:
     assert parts[0, 1] == pytest.approx(variance - parts[0, 0] - parts[1, 1], abs=1e-12)
 
 
-# Online LDA: 6 x 6 x 8 grid, each point measured, so the exact ANOVA is known (Hutter et al. 2014 section 4.1)
+# Online LDA: 6 x 6 x 8 grid, each point measured: the exact ANOVA is known (Hutter et al. 2014 4.1)
 
 
 @pytest.fixture
