@@ -257,5 +257,5 @@ def test_a_study_by_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_direction_against_the_tools_own_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="minimises 'cost'"):
+    with pytest.raises(SourceError, match="says that 'cost' is minimised"):
         read(tools.WRITERS["smac_object"](tmp_path), maximize=True)
