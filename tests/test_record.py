@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperlens.record import Record, plain
+from hyperlens.plain import plain
+from hyperlens.record import Record
 from hyperlens.runs.history import State
 
 
@@ -65,9 +66,13 @@ def test_a_record_as_json() -> None:
     assert strict(WHOLE.to_json()) == {
         "record": "Whole",
         "title": "größer <b>",
-        "numbers": [[1.0, None], [None, -2.5]],
+        "numbers": [[1.0, None], [{"float": "inf"}, -2.5]],
         "parts": [
-            {"name": "a", "share": 0.25, "inner": {"name": "b", "share": None, "inner": None}},
+            {
+                "name": "a",
+                "share": 0.25,
+                "inner": {"name": "b", "share": {"float": "-inf"}, "inner": None},
+            },
             {"name": "c", "share": 0.5, "inner": None},
         ],
         "more": {

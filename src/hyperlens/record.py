@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 import html
 import json
-import math
 import unicodedata
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from hyperlens.errors import AnalysisError
+from hyperlens.errors import AnalysisError, SourceError
+from hyperlens.plain import Misfit, as_json, built, plain, public
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,12 +48,40 @@ class Record:
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and texts; what is not finite becomes None."""
-        names = [f.name for f in dataclasses.fields(self) if not f.name.startswith("_")]
-        return {"record": type(self).__name__} | {n: plain(getattr(self, n)) for n in names}
+        """Plain lists, numbers and texts, see `hyperlens.plain`; nan becomes None."""
+        fields = {name: plain(getattr(self, name)) for name in public(type(self))}
+        return {"record": type(self).__name__} | fields
 
     def to_json(self) -> str:
         return as_json(self.to_dict())
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """The record that `to_dict` wrote. The run it was computed from is not in it.
+
+        `Record.from_dict` takes any record, a class only its own.
+        """
+        kind = record_class(fields.get("record"))
+        if not issubclass(kind, cls):
+            raise SourceError(
+                f"This is a saved {kind.__name__}; read it with {kind.__name__}.from_dict."
+            )
+        try:
+            record: Self = built(kind, fields)
+        except Misfit as problem:
+            raise SourceError(
+                f"This saved {kind.__name__} cannot be read: {problem}; compute and save it again."
+            ) from problem
+        return record
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The record that `to_json` wrote."""
+        try:
+            fields = json.loads(text)
+        except ValueError as problem:
+            raise SourceError(f"This is no JSON: {problem}; give what to_json wrote.") from problem
+        return cls.from_dict(fields if isinstance(fields, dict) else {})
 
     def to_csv(self) -> str:
         """The frame as CSV; control characters in its texts are written out."""
@@ -99,6 +128,29 @@ class Record:
         display(HTML(self._repr_html_()))
 
 
+def record_of(fields: Mapping[str, Any]) -> Record:
+    """The record that any `to_dict` wrote."""
+    return Record.from_dict(fields)
+
+
+def record_class(name: object) -> type[Record]:
+    """The class of a record by its name: a public one, or one that is already there."""
+    import hyperlens  # its names are loaded when they are asked for
+
+    kind = getattr(hyperlens, name) if isinstance(name, str) and name in hyperlens.__all__ else None
+    if kind is None:
+        kind = next((k for k in _subclasses(Record) if k.__name__ == name), None)
+    if not (isinstance(kind, type) and issubclass(kind, Record)):
+        raise SourceError("This is no saved record; give what a record's to_json wrote.")
+    return kind
+
+
+def _subclasses(kind: type[Record]) -> Iterator[type[Record]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _subclasses(each)
+
+
 def _digits(x: float) -> str:
     return f"{x:.4g}"
 
@@ -137,27 +189,3 @@ def as_csv(frame: pd.DataFrame) -> str:
     frame.columns = [written_out(column) for column in frame.columns]
     text: str = frame.to_csv(index=False)
     return text
-
-
-def as_json(value: Any) -> str:
-    """JSON in ASCII alone: no name in it can steer a terminal, and none cannot be written."""
-    return json.dumps(value, indent=1, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON can carry it."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)

@@ -28,7 +28,8 @@ from hyperlens.explain.run.overview import Overview, overview
 from hyperlens.explain.run.spending import Spending, spending
 from hyperlens.explain.run.timeline import Timeline, timeline
 from hyperlens.explain.run.trials import Trials, trials
-from hyperlens.record import Record, as_json, plain
+from hyperlens.plain import as_json, plain
+from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.surrogates.quality import Quality
 

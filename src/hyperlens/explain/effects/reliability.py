@@ -19,6 +19,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.models.curves import Curves, sample_box
+from hyperlens.plain import plain
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -79,13 +80,12 @@ class Reliability(Record):
         return pd.DataFrame({"where": self.where, "points": self.points} | numbers | gains)
 
     def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {
-            "gain": {name: gain.tolist() for name, gain in self.gain.items()}
-        }
+        return super().to_dict() | {"gain": plain(self.gain)}
 
 
 def _gain(numbers: FloatArray) -> FloatArray:
-    return np.asarray((numbers[0] - numbers) / np.abs(numbers[0]))
+    with np.errstate(all="ignore"):
+        return np.asarray((numbers[:1] - numbers) / np.abs(numbers[:1]))
 
 
 def nll(truth: FloatArray, mean: FloatArray, std: FloatArray) -> float:

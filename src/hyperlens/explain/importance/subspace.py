@@ -58,12 +58,6 @@ class Subspace(Record):
         rows += [(name, False, value) for name, value in self.fixed.items()]
         return pd.DataFrame(rows, columns=["parameter", "keep", "value"])
 
-    def to_dict(self) -> dict[str, Any]:
-        import json
-
-        found = super().to_dict()
-        return found | {"space": json.loads(self.space.to_json())}
-
 
 def important_subspace(
     history: History,

@@ -88,8 +88,8 @@ def timeline(history: History) -> Timeline:
         raise AnalysisError("This run recorded no times, so no timeline can be drawn.")
     timed.sort(key=lambda row: (row[0], row[2].number))
     first = timed[0][0]
-    start = np.array([s - first for s, _, _ in timed])
-    end = np.array([e - first for _, e, _ in timed])
+    start = np.array([s - first for s, _, _ in timed], dtype=float)
+    end = np.array([e - first for _, e, _ in timed], dtype=float)
     state = tuple(t.state.value for *_, t in timed)
     edges = np.linspace(0.0, max(float(end.max()), 1e-9), BINS + 1)
     last = np.array([(s, e) == t.spans[-1] for s, e, t in timed])  # where the trial ended
