@@ -14,6 +14,7 @@ import pytest
 
 from hyperlens.errors import HyperlensError, SourceError, SpaceError
 from hyperlens.importers import read
+from hyperlens.importers.tables.cells import typed
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
@@ -299,3 +300,16 @@ def test_frames_of_many_dtypes() -> None:
     ]
     assert [type(t.values["size"]) for t in history.trials] == [int] * 3
     assert math.isnan(history.trials[2].costs[0])
+
+
+@pytest.mark.parametrize("word", ["", " ", "NA", "n/a", "NaN", "None", "null", "<NA>", "NaT"])
+def test_words_for_nothing_are_no_values(word: str) -> None:
+    present, values = typed(pd.Series(["svm", word], dtype=object))
+    assert present.tolist() == [True, False]
+    assert values == ["svm"]
+
+
+def test_whole_numbers_stay_whole_while_they_are_exact() -> None:
+    assert repr(typed(pd.Series(["-3", "12345678901234567"]))[1]) == "[-3, 12345678901234567]"
+    assert repr(typed(pd.Series(["3", "1.5"]))[1]) == "[3.0, 1.5]"
+    assert repr(typed(pd.Series(["3", "9" * 20]))[1]) == "[3.0, 1e+20]"

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hyperlens as hl
+from hyperlens.explain.effects.rules import sides
 from hyperlens.explain.effects.splits import category_split, impurity, ordered_split
 from hyperlens.explain.models.curves import curves
-from hyperlens.spaces.cube import Cube, FloatArray, inside_box
+from hyperlens.spaces.cube import Axis, Cube, FloatArray, inside_box
+from hyperlens.spaces.parameter import Parameter
 from hyperlens.surrogates import GP, Forest
 
 
@@ -79,6 +81,21 @@ def test_subset_of_levels_is_the_best_of_all(n: int, levels: int, g: int, seed: 
     assert found is not None
     assert found.gain == pytest.approx(max(gains), abs=1e-9)
     assert two_sides(T, found.left) == pytest.approx(found.gain, abs=1e-9)
+
+
+def test_a_cut_lies_strictly_between_the_nearest_points() -> None:
+    x, left = np.array([0.1, 0.14]), np.array([True, False])
+    assert sides(Parameter("x", "float", 0, 1), Axis(), x, left) == (((0.0, 0.12),), ((0.12, 1.0),))
+
+
+def test_many_levels_are_split_by_what_most_rows_differ_in() -> None:
+    """Ten levels of 50 rows lie at (1, 0) or (-1, 0); two single rows at (0, 5) and (0, -5)."""
+    curves = np.array([[(-1.0) ** k, 0.0] for k in range(10)] + [[0.0, 5.0], [0.0, -5.0]])
+    level = np.r_[np.repeat(np.arange(10), 50), 10, 11]
+    split = category_split(0, level, curves[level], 1)
+    assert split is not None
+    sides = [set(split.left[level % 2 == k][:-1].tolist()) for k in (0, 1)]
+    assert sides in ([{True}, {False}], [{False}, {True}])
 
 
 def test_many_levels_of_a_single_number_are_split_optimally() -> None:
