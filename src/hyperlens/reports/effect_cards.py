@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from hyperlens import words as say
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.regions import Region, Regions
-from hyperlens.plots.effects.region_growth import (
-    draw_growth,
-    highlighted,
-    leaf_after,
-    looks_of,
-    splits,
-)
+from hyperlens.plots.effects.region_growth import colours_and_dashes, draw_growth
 from hyperlens.record import as_csv
 from hyperlens.reports import meanings
 from hyperlens.reports.analysis import Unavailable
@@ -87,7 +81,7 @@ def regions_card(record: Regions | Unavailable, id: str) -> Card:
         )
         for r in shown[:MOST_ROWS]
     )
-    count = splits(record)
+    count = record.splits
     slider = Control(
         "splits",
         "slider",
@@ -127,7 +121,7 @@ def regions_card(record: Regions | Unavailable, id: str) -> Card:
 
 
 def _tree(record: Regions) -> Tree:
-    when, looks = leaf_after(record), looks_of(record)
+    when, looks = record.leaf_after, colours_and_dashes(record)
     return Tree(
         parameter=record.parameter,
         nodes=tuple(
@@ -142,8 +136,8 @@ def _tree(record: Regions) -> Tree:
             )
             for r in record.tree
         ),
-        splits=splits(record),
-        chosen=highlighted(record, splits(record)),
+        splits=record.splits,
+        chosen=record.highlighted(record.splits).id,
     )
 
 

@@ -84,6 +84,25 @@ class Regions(Record):
         return next((r for r in self.leaves if r.holds_best), None)
 
     @property
+    def splits(self) -> int:
+        """How many splits made the tree."""
+        return len(self.tree) - len(self.leaves)
+
+    @property
+    def leaf_after(self) -> dict[int, range]:
+        """After which numbers of splits each region is a leaf: from its making to its own split."""
+        inner = sorted((*r.children, r.id) for r in self.tree if r.children is not None)
+        made = {child: k for k, (*pair, _) in enumerate(inner, 1) for child in pair}
+        split = {parent: k for k, (*_, parent) in enumerate(inner, 1)}
+        end = len(inner) + 1
+        return {r.id: range(made.get(r.id, 0), split.get(r.id, end)) for r in self.tree}
+
+    def highlighted(self, after: int) -> Region:
+        """The leaf to look at after so many splits: the best trial's, else the surest."""
+        leaves = [r for r in self.tree if after in self.leaf_after[r.id]]
+        return min(leaves, key=lambda r: (not r.holds_best, r.confidence))
+
+    @property
     def sentence(self) -> str:
         """How much surer the effect is in the best trial's region than over the whole space."""
         return words.sentence(self)
