@@ -110,8 +110,6 @@ NAMESAKES = {"protocol", "search", "sources"}
 
 LONG = 60  # lines of a function
 LONGER = {
-    "commands.cash:cash",
-    "commands.tune:tune",
     "explain.effects.effect:effect",
     "explain.effects.regions:regions",
     "explain.effects.reliability:reliability",

@@ -75,7 +75,10 @@ def said(*words: str) -> str:
             ["ablation", "--from", "0", "--method", "backward"],
             lambda h: ablation(h, 0, method="backward"),
         ),
-        (["local", "--surrogate", "forest"], lambda h: local_importance(h, surrogate="forest")),
+        (
+            ["local-importance", "--surrogate", "forest"],
+            lambda h: local_importance(h, surrogate="forest"),
+        ),
     ],
 )
 def test_commands_print_the_record(

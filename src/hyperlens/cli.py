@@ -5,23 +5,89 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from hyperlens import __version__
-from hyperlens.commands.cash import cash
-from hyperlens.commands.compare import compare
-from hyperlens.commands.effects import bias, effect, interactions, regions
-from hyperlens.commands.explain import explain, importance
-from hyperlens.commands.proposals import ablation, local, path, why
-from hyperlens.commands.serve import serve
-from hyperlens.commands.sources import convert, validate
-from hyperlens.commands.tune import tune
 from hyperlens.errors import HyperlensError
+
+# each command: its file in hyperlens.commands, and what it does
+COMMANDS = {
+    "tune": ("tune", "Tune a function; killed or stopped, the same command goes on where it was."),
+    "cash": (
+        "cash",
+        "Find the best model for a table and train it; stopped, the same command goes on.",
+    ),
+    "explain": ("explain", "Explain a whole run: a summary here, and a report with --html."),
+    "importance": (
+        "analyses",
+        "Which parameters and pairs the variance of the objective comes from (functional ANOVA).",
+    ),
+    "effect": (
+        "analyses",
+        "How the objective depends on one or two parameters, with a confidence band.",
+    ),
+    "regions": (
+        "analyses",
+        "Where the effect of a parameter is sure: regions of the space, by rules.",
+    ),
+    "interactions": (
+        "analyses",
+        "How strongly each two parameters act together (Friedman's H).",
+    ),
+    "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
+    "why": (
+        "proposals",
+        "Why a trial was proposed: to exploit or to explore, parameter by parameter (Shapley values).",
+    ),
+    "path": ("proposals", "How the reasons changed over the run: every proposal explained."),
+    "ablation": ("analyses", "Which changes made the difference between two configurations."),
+    "local-importance": ("analyses", "Which parameters matter around one configuration."),
+    "serve": ("serve", "Show runs on a page in the browser, followed while they go on."),
+    "compare": (
+        "compare",
+        "Compare methods over data sets: average ranks, Friedman, Wilcoxon for each two, groups.",
+    ),
+    "validate": (
+        "convert",
+        "Say what was read of a run, what was left out and why, and what cannot be said of it.",
+    ),
+    "convert": ("convert", "Write a run in a neutral form that keeps every value."),
+}
+
+
+class Commands(TyperGroup):
+    """Lists commands by name and sentence; the file of one is loaded when it is called, since its
+    options are those of the functions behind it."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load(str(name)), rest
+
+
+def load(name: str) -> Any:
+    """A command as Typer runs it."""
+    file, sentence = COMMANDS[name]
+    function = getattr(import_module(f"hyperlens.commands.{file}"), name.replace("-", "_"))
+    more = f"\n\n{function.__doc__}" if function.__doc__ else ""
+    command = typer.Typer(add_completion=False)
+    command.command(name, help=sentence + more)(function)
+    return get_command(command)
+
 
 app = typer.Typer(
     name="hyperlens",
+    cls=Commands,
     help="Explain a hyperparameter tuning run: what mattered, how, and how surely.",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -40,11 +106,6 @@ def version_or_help(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(2)
-
-
-explaining = (explain, importance, effect, regions, interactions, bias, why, path, ablation, local)
-for command in (tune, cash, *explaining, serve, compare, validate, convert):
-    app.command()(command)
 
 
 def main() -> NoReturn:

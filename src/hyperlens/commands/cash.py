@@ -3,149 +3,91 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from hyperlens.commands.options import Seed
-from hyperlens.commands.shared import spare, stopped_by_a_signal
+from hyperlens.cash.data.dataset import Table, prepare, read_table
+from hyperlens.cash.results.output_folder import check_folder
+from hyperlens.cash.search.optimizers import Method
+from hyperlens.cash.search.search import Search
+from hyperlens.commands.options import SEED
+from hyperlens.commands.runs import refuse_overwriting, stopped_by_a_signal
+from hyperlens.commands.signatures import expanded, like
 from hyperlens.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from hyperlens.cash.data.dataset import Table
-    from hyperlens.cash.search.search import Search
-    from hyperlens.runs.history import History
+from hyperlens.runs.history import History
 
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+BY_SIZE = "10; fewer from 10,000 rows on"
 
 
-class Optimizer(StrEnum):
-    """How configurations are chosen."""
-
-    hyperband = "hyperband"
-    halving = "halving"
-    asha = "asha"
-    random = "random"
-    smbo = "smbo"
+def duration(flag: str, help: str) -> Any:
+    """An option that takes 90, 90s, 1.5h, and hands over seconds."""
+    return Annotated[str | None, typer.Option(callback=lambda text: seconds(text, flag), help=help)]
 
 
-class Sampling(StrEnum):
-    """How often a model is drawn."""
-
-    weighted = "weighted"
-    volume = "volume"
-    uniform = "uniform"
+def several(help: str, *flags: str) -> Any:
+    return Annotated[list[str] | None, typer.Option(*flags, help=help)]
 
 
-class Task(StrEnum):
-    """What is predicted."""
+TABLE = like(
+    prepare,
+    target=typer.Option(help="Column to predict.", show_default=False),
+    task=typer.Option(help="Predict classes or a number; by default the column says."),
+    drop=several("Leave a column out (repeat)."),
+    keep=several("Use a column that would be left out (repeat)."),
+)
+SEARCH = like(
+    Search,
+    metric=typer.Option(
+        help="A scorer of scikit-learn; by default log loss, or RMSE for a number."
+    ),
+    optimizer=Annotated[Method, typer.Option(help="How configurations are chosen.")],
+    sampling=typer.Option(help="How often each model is drawn."),
+    budget=typer.Option(min=1, help="Evaluations on all rows."),
+    time=duration("--time", "Then no evaluation begins: 90s, 10m, 2h."),
+    timeout=duration(
+        "--timeout", "Ends one evaluation, which fails; by default a tenth of --time."
+    ),
+    folds=typer.Option(min=1, help="Splits of each evaluation.", show_default=BY_SIZE),
+    refits=typer.Option(
+        min=1, help="Trainings of the best that are averaged.", show_default=BY_SIZE
+    ),
+    models=several("Search these models only (repeat).", "--model"),
+    workers=typer.Option(min=1, help="Evaluations at once."),
+    storage=Annotated[
+        str | None,
+        typer.Option(help="Where the search is kept.", show_default="search.db in the folder"),
+    ],
+    seed=SEED,
+)
 
-    classification = "classification"
-    regression = "regression"
 
-
+@expanded
 def cash(
     source: Annotated[
         str,
         typer.Argument(metavar="TABLE", help="CSV or Parquet, with a header.", show_default=False),
     ],
-    target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
-    task: Annotated[
-        Task | None, typer.Option(help="Predict classes or a number; by default the column says.")
-    ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(help="A scorer of scikit-learn; by default log loss, or RMSE for a number."),
-    ] = None,
-    optimizer: Annotated[
-        Optimizer, typer.Option(help="How configurations are chosen.")
-    ] = Optimizer.hyperband,
-    sampling: Annotated[
-        Sampling, typer.Option(help="How often each model is drawn.")
-    ] = Sampling.weighted,
-    budget: Annotated[int, typer.Option(min=1, help="Evaluations on all rows.")] = 99,
-    time: Annotated[
-        str | None, typer.Option(help="Then no evaluation begins: 90s, 10m, 2h.")
-    ] = None,
-    timeout: Annotated[
-        str | None,
-        typer.Option(help="Ends one evaluation, which fails; by default a tenth of --time."),
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Splits of each evaluation.", show_default="10; fewer from 10,000 rows on"
-        ),
-    ] = None,
-    refits: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Trainings of the best that are averaged.",
-            show_default="10; fewer from 10,000 rows on",
-        ),
-    ] = None,
-    models: Annotated[
-        list[str] | None, typer.Option("--model", help="Search these models only (repeat).")
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave a column out (repeat).")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use a column that would be left out (repeat).")
-    ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Evaluations at once.")] = 1,
-    storage: Annotated[
-        str | None,
-        typer.Option(help="Where the search is kept.", show_default="search.db in the folder"),
-    ] = None,
+    columns: Annotated[dict[str, Any], TABLE],
+    choices: Annotated[dict[str, Any], SEARCH],
     out: Annotated[str, typer.Option(help="Folder for the model and its card.")] = "model",
     html: Annotated[str | None, typer.Option(help="Write the report of the search here.")] = None,
-    seed: Seed = 0,
 ) -> None:
-    """Find the best model for a table and train it; stopped, the same command goes on.
-
-    Ctrl-C ends the search and trains and writes the best so far; a second one leaves at once.
-    """
-    from hyperlens.cash.data.dataset import prepare, read_table
-    from hyperlens.cash.results.output_folder import check_folder
-    from hyperlens.cash.search.search import Search
+    """Ctrl-C ends the search and trains and writes the best so far; a second one leaves at once."""
     from hyperlens.reports import check
     from hyperlens.terminal.cash import say
 
     if html:
-        spare(source, html)
+        refuse_overwriting(source, html)
         check(html)
-    frame = read_table(source)
-    table = prepare(
-        frame,
-        target,
-        None if task is None else task.value,
-        name=Path(source).name,
-        keep=keep or (),
-        drop=drop or (),
-    )
-    limit, patience = seconds(time, "--time"), seconds(timeout, "--timeout")
+    table = prepare(read_table(source), name=Path(source).name, **columns)
     folder = check_folder(out)
-    search = Search(
-        table.X,
-        table.y,
-        table.task,
-        budget,
-        optimizer.value,
-        sampling.value,
-        folds,
-        metric,
-        limit,
-        patience,
-        workers,
-        storage or f"sqlite:///{folder / 'search.db'}",
-        _study(target, table.name),
-        seed=seed,
-        models=models,
-        refits=refits,
-    )
+    choices["storage"] = choices["storage"] or f"sqlite:///{folder / 'search.db'}"
+    study = _study(columns["target"], table.name)
+    search = Search(table.X, table.y, table.task, study=study, **choices)
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)
     _finish(search, table, history, folder, html)
@@ -158,12 +100,12 @@ def seconds(text: str | None, option: str) -> float | None:
     """A duration such as 90, 90s, 1.5h."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip().lower())
-    if found is None or not float(found[1]):
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip().lower())
+    if parts is None or not float(parts[1]):
         raise AnalysisError(
             f"'{text}' is no duration for {option}; write 90s, 10m or 2h, more than nothing."
         )
-    return float(found[1]) * UNITS[found[2]]
+    return float(parts[1]) * UNITS[parts[2]]
 
 
 def _study(target: str, table: str) -> str:
@@ -204,8 +146,8 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     terminal.show(record)
     model = search.refit(best)
     card = model_card(search, table, record, best, model)
-    written, page = deliver(folder, whole_pipeline(table, model), card)
-    typer.echo(f"Model: {terminal.printable(written)}")
+    path, page = deliver(folder, whole_pipeline(table, model), card)
+    typer.echo(f"Model: {terminal.printable(path)}")
     typer.echo(f"Card: {terminal.printable(page)}")
     if html:
         from hyperlens.reports import write

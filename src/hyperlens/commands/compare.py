@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from hyperlens.commands.options import Format
-from hyperlens.commands.shared import print_record, spare
+import hyperlens as hl
+from hyperlens.commands.records import print_record
+from hyperlens.commands.runs import refuse_overwriting
+from hyperlens.commands.signatures import expanded, like
 
 
-class Correction(StrEnum):
-    """How p-values are adjusted for the number of pairs."""
-
-    finner = "finner"
-    holm = "holm"
-    bonferroni = "bonferroni"
-
-
-class Printed(StrEnum):
-    """How a comparison is printed."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    latex = "latex"
-
-
+@expanded
 def compare(
     source: Annotated[
         str,
@@ -38,16 +23,19 @@ def compare(
             show_default=False,
         ),
     ],
-    higher_is_better: Annotated[
-        bool, typer.Option("--higher-is-better", help="Larger results are better.")
-    ] = False,
-    correction: Annotated[
-        Correction, typer.Option(help="Adjustment for the number of pairs.")
-    ] = Correction.finner,
-    alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.05,
-    dataset: Annotated[str | None, typer.Option(help="Column of the data sets' names.")] = None,
-    method: Annotated[str | None, typer.Option(help="Column of the methods (long form).")] = None,
-    value: Annotated[str | None, typer.Option(help="Column of the results (long form).")] = None,
+    *,
+    options: Annotated[
+        dict[str, Any],
+        like(
+            hl.compare,
+            higher_is_better=typer.Option("--higher-is-better", help="Larger results are better."),
+            correction=typer.Option(help="Adjustment for the number of pairs."),
+            alpha=typer.Option(help="Level of the tests."),
+            dataset=typer.Option(help="Column of the data sets' names."),
+            method=typer.Option(help="Column of the methods (long form)."),
+            value=typer.Option(help="Column of the results (long form)."),
+        ),
+    ],
     html: Annotated[
         str | None, typer.Option(help="Write the rank diagram and all tests to this page.")
     ] = None,
@@ -55,34 +43,26 @@ def compare(
         str | None,
         typer.Option(help="Write the rank diagram to this file: .png, .svg, .pdf, or .html."),
     ] = None,
-    shown: Annotated[Printed, typer.Option("--format", help="How to print it.")] = Printed.table,
+    form: Annotated[
+        Literal["table", "json", "csv", "latex"], typer.Option("--format", help="How to print it.")
+    ] = "table",
 ) -> None:
-    """Compare methods over data sets: average ranks, Friedman, Wilcoxon for each two, groups."""
     from hyperlens import terminal
-    from hyperlens.comparison import compare as compute
     from hyperlens.comparison import read
     from hyperlens.reports import check, write
     from hyperlens.reports.comparison_page import check_diagram, comparison_page, write_diagram
 
     if html:
-        spare(source, html)
+        refuse_overwriting(source, html)
         check(html)
     if plot:
-        spare(source, plot)
+        refuse_overwriting(source, plot)
         check_diagram(plot)
-    record = compute(
-        read(source),
-        higher_is_better,
-        correction.value,
-        alpha,
-        dataset=dataset,
-        method=method,
-        value=value,
-    )
-    if shown is Printed.latex:
+    record = hl.compare(read(source), **options)
+    if form == "latex":
         typer.echo(record.to_latex(), nl=False)
     else:
-        print_record(record, Format(shown.value), [])
+        print_record(record, form, [])
     if html:
         path = write(html, comparison_page(record, Path(source).name))
         typer.echo(f"Comparison: {terminal.printable(path)}", err=True)

@@ -1,85 +1,145 @@
-"""Arguments and options that several commands share."""
+"""Options that several commands share, each declared once."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-
-class Format(StrEnum):
-    """How a record is printed."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
+from hyperlens.commands.signatures import like
+from hyperlens.errors import AnalysisError
+from hyperlens.runs.selection import Selection
+from hyperlens.surrogates.protocol import SurrogateKind
 
 
-class Surrogate(StrEnum):
-    """What stands in for the objective."""
-
-    gp = "gp"
-    forest = "forest"
-
-
-class Band(StrEnum):
-    """What the band of an effect says."""
-
-    pointwise = "pointwise"
-    joint = "joint"
-
-
-class Criterion(StrEnum):
-    """What is to be alike within a region."""
-
-    l2 = "l2"
-    area = "area"
-    variance = "variance"
-    mean = "mean"
+def _budget(text: str | None) -> float | str | None:
+    if text is None:
+        return None
+    if text.strip().lower() == "all":
+        return "all"
+    try:
+        return float(text)
+    except ValueError:
+        raise AnalysisError(
+            f"A budget of '{text}' is not understood; give a number or 'all'."
+        ) from None
 
 
-class Curve(StrEnum):
-    """Which curve of a configuration the criteria l2 and area compare."""
+def _weights(text: str | None) -> dict[str, float] | None:
+    weights: dict[str, float] = {}
+    for part in text.split(",") if text else ():
+        name, equals, weight = part.rpartition("=")
+        try:
+            weights[name.strip()] = float(weight)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise AnalysisError(
+                f"The weight '{part.strip()}' is not understood; write --weights 'error=1,time=0.1'."
+            )
+    return weights or None
 
-    variance = "variance"
-    std = "std"
+
+def configuration(*flags: str, help: str = "'best', 'default' or a trial's number.") -> Any:
+    """An option that names a configuration; a trial's number is handed over as a number."""
+
+    def number(text: str | None) -> int | str | None:
+        return int(text) if text and text.isascii() and text.isdigit() else text
+
+    return typer.Option(*flags, callback=number, help=help)
 
 
 Source = Annotated[
     str,
     typer.Argument(
+        metavar="SOURCE",
         help="A run: Optuna storage, folder of SMAC, Ray Tune, HpBandSter or Keras Tuner, log of "
         "FLAML, Ax experiment, table (docs/formats.md).",
         show_default=False,
     ),
 ]
-Study = Annotated[str | None, typer.Option(help="Which study, if the storage holds several.")]
-SpaceFile = Annotated[
-    str | None,
-    typer.Option("--space", help="The space, ConfigSpace's JSON or YAML; else the run's."),
-]
-Cost = Annotated[
-    str | None,
-    typer.Option("--objective", help="The objective's name or column, or 'hypervolume'."),
-]
-Maximize = Annotated[bool, typer.Option("--maximize", help="Larger values of the cost are better.")]
-Direction = Annotated[
-    bool | None,
-    typer.Option(
-        "--maximize/--minimize",
-        help="Whether larger or smaller is better, where the run does not say.",
-        show_default=False,
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a run is read, where it does not say so itself."""
+
+    study: Annotated[
+        str | None, typer.Option(help="Which study, if the storage holds several.")
+    ] = None
+    space: Annotated[
+        str | None, typer.Option(help="The space, ConfigSpace's JSON or YAML; else the run's.")
+    ] = None
+    objective: Annotated[
+        str | None, typer.Option(help="The objective's name or column, or 'hypervolume'.")
+    ] = None
+    maximize: Annotated[
+        bool | None,
+        typer.Option(
+            "--maximize/--minimize",
+            help="Whether larger or smaller is better, where the run does not say.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TableReading(Reading):
+    """How a run is read that may be a table."""
+
+    columns: Annotated[
+        str | None,
+        typer.Option("--parameters", help="Columns of a table that are parameters: 'lr,depth'."),
+    ] = None
+
+    @property
+    def parameters(self) -> list[str] | None:
+        return [name.strip() for name in (self.columns or "").split(",") if name.strip()] or None
+
+
+Part = Annotated[
+    Selection,
+    like(
+        Selection,
+        budget=Annotated[
+            str | None,
+            typer.Option(
+                callback=_budget,
+                help="One budget, or 'all': lower ones used too where that is sound.",
+            ),
+        ],
+        states=Annotated[
+            str | None,
+            typer.Option(
+                callback=lambda text: text and tuple(text.split(",")),
+                help="States of trials to use, such as 'complete,pruned'.",
+            ),
+        ],
+        where=typer.Option(help="Only trials for which this holds: \"model == 'svm'\"."),
+        last=typer.Option(min=1, help="Only the last so many trials."),
+        weights=Annotated[
+            str | None,
+            typer.Option(callback=_weights, help="Several objectives as one: 'error=1,time=0.1'."),
+        ],
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Same input and seed: same result.")]
-Shown = Annotated[Format, typer.Option("--format", help="How to print it.")]
-Cap = Annotated[
+
+SEED = typer.Option(min=0, help="Same input and seed: same result.")
+EXPLAINED = Annotated[SurrogateKind, typer.Option(help="What to explain.")]
+PRIMARY = Annotated[
+    SurrogateKind | None, typer.Option(help="Who leads; by default who cross-validates better.")
+]
+LEVEL = typer.Option(min=0.01, max=0.999, help="Level of the intervals.")
+LEVEL_OR_NONE = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        max=0.999,
+        callback=lambda level: level or None,
+        help="Level of the intervals; 0 to skip them.",
+    ),
+]
+CAP = Annotated[
     str | None, typer.Option(help="Good region only: a cost, 'default' or 'quantile=0.25'.")
-]
-Leader = Annotated[
-    Surrogate | None, typer.Option(help="Who leads; by default who cross-validates better.")
-]
-Level = Annotated[
-    float, typer.Option(min=0.0, max=0.999, help="Level of the intervals; 0 to skip them.")
 ]

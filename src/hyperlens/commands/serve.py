@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from hyperlens.commands.options import Cost, Direction, SpaceFile, Study
+from hyperlens.commands.options import Reading
+from hyperlens.commands.signatures import expanded
 
 
+@expanded
 def serve(
     sources: Annotated[
         list[str],
         typer.Argument(metavar="SOURCE...", help="Runs, or storages of runs.", show_default=False),
     ],
-    study: Study = None,
-    space: SpaceFile = None,
-    cost: Cost = None,
-    maximize: Direction = None,
+    reading: Reading,
     host: Annotated[
         str,
         typer.Option(help="Address to listen on; another than this machine's asks for a token."),
@@ -27,16 +27,15 @@ def serve(
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = False,
 ) -> None:
-    """Show runs on a page in the browser, followed while they go on."""
     from hyperlens.dashboard import serving
     from hyperlens.dashboard.sources import Source
 
     token = serving.new_token() if serving.reachable(host) else None
-    given = [Source(where, study, space, cost, maximize) for where in sources]
-    serving.check(given)
+    runs = [Source(where, **asdict(reading)) for where in sources]
+    serving.check(runs)
     with serving.bind(host, port) as listening:
         address = serving.address(host, listening, token)
         typer.echo(f"Open {address} (stop with Ctrl+C)")
         if browser:
             typer.launch(address)
-        serving.serve(given, host, listening, token)
+        serving.serve(runs, host, listening, token)

@@ -3,39 +3,66 @@
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
-from typing import Annotated
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any, Literal
 
 import typer
 
-from hyperlens.commands.options import Maximize, Seed, Surrogate
-from hyperlens.commands.shared import stopped_by_a_signal
+import hyperlens as hl
+from hyperlens.commands.options import SEED
+from hyperlens.commands.runs import stopped_by_a_signal
+from hyperlens.commands.signatures import expanded, like
+from hyperlens.optimize.optimizers.smbo import Acquisition
+from hyperlens.optimize.running.loop import Setting
+from hyperlens.optimize.running.minimize import OptimizerName, Place, built, run
+from hyperlens.optimize.running.target import load
+from hyperlens.spaces.space import Space
+from hyperlens.surrogates.protocol import SurrogateKind
 
 
-class Optimizer(StrEnum):
-    """How configurations are chosen."""
+@dataclass(frozen=True)
+class OptimizerOptions:
+    """What some optimisers can be told; those that are left out are theirs to choose."""
 
-    smbo = "smbo"
-    random = "random"
-    halving = "halving"
-    hyperband = "hyperband"
-    asha = "asha"
+    tau: Annotated[
+        float | None, typer.Option(help="smbo: weight of the uncertainty in the bound.")
+    ] = None
+    acquisition: Annotated[
+        Acquisition | None,
+        typer.Option(help="smbo: confidence bound or expected improvement; else both in turn."),
+    ] = None
+    surrogate: Annotated[
+        SurrogateKind | None, typer.Option(help="smbo: what stands in for the objective.")
+    ] = None
+    initial: Annotated[
+        int | None, typer.Option(min=0, help="smbo: configurations before the first model.")
+    ] = None
+    eta: Annotated[
+        int | None, typer.Option(min=2, help="Races: one of so many goes on to the next rung.")
+    ] = None
+    min_budget: Annotated[
+        float | None, typer.Option(help="Races: smallest budget; the largest is 1.")
+    ] = None
 
 
-class Acquisition(StrEnum):
-    """What makes a configuration desirable to the model."""
+PLAN = like(
+    hl.minimize,
+    optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
+    trials=typer.Option(
+        min=1, help="Trials of the whole run; of a race, its budget in full trials."
+    ),
+    time=typer.Option(help="Seconds after which the run stops, to be gone on with."),
+    seed=SEED,
+)
+PLACE = like(
+    Place,
+    workers=typer.Option(min=1, help="Trials at once.", show_default="1, or all of Dask's"),
+    timeout=typer.Option(help="Seconds after which a trial is ended and fails."),
+    scheduler=typer.Option(help="Address of a Dask scheduler, tcp://host:8786."),
+)
 
-    lcb = "lcb"
-    ei = "ei"
 
-
-class Engine(StrEnum):
-    """Where trials run."""
-
-    processes = "processes"
-    dask = "dask"
-
-
+@expanded
 def tune(
     target: Annotated[
         str,
@@ -49,85 +76,39 @@ def tune(
     space: Annotated[
         str, typer.Option(help="Search space, ConfigSpace's JSON or YAML.", show_default=False)
     ],
-    trials: Annotated[
-        int,
-        typer.Option(min=1, help="Trials of the whole run; of a race, its budget in full trials."),
-    ] = 80,
+    plan: Annotated[dict[str, Any], PLAN],
+    options: OptimizerOptions,
+    place: Annotated[Place, PLACE],
+    maximize: Annotated[
+        bool, typer.Option("--maximize", help="Larger values of the objective are better.")
+    ] = False,
     storage: Annotated[
-        str,
-        typer.Option(help="Where the run is kept: a database's address, or a file's path."),
+        str, typer.Option(help="Where the run is kept: a database's address, or a file's path.")
     ] = "sqlite:///run.db",
-    optimizer: Annotated[
-        Optimizer, typer.Option(help="How configurations are chosen.")
-    ] = Optimizer.smbo,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Trials at once.", show_default="1, or all of Dask's")
-    ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(help="Seconds after which a trial is ended and fails.")
-    ] = None,
-    time: Annotated[
-        float | None, typer.Option(help="Seconds after which the run stops, to be gone on with.")
-    ] = None,
-    maximize: Maximize = False,
-    seed: Seed = 0,
-    tau: Annotated[
-        float | None, typer.Option(help="smbo: weight of the uncertainty in the bound.")
-    ] = None,
-    acquisition: Annotated[
-        Acquisition | None,
-        typer.Option(help="smbo: confidence bound or expected improvement; else both in turn."),
-    ] = None,
-    surrogate: Annotated[
-        Surrogate | None, typer.Option(help="smbo: what stands in for the objective.")
-    ] = None,
-    initial: Annotated[
-        int | None, typer.Option(min=0, help="smbo: configurations before the first model.")
-    ] = None,
-    eta: Annotated[
-        int | None, typer.Option(min=2, help="Races: one of so many goes on to the next rung.")
-    ] = None,
-    min_budget: Annotated[
-        float | None, typer.Option(help="Races: smallest budget; the largest is 1.")
-    ] = None,
     study: Annotated[
         str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
     ] = None,
-    engine: Annotated[Engine, typer.Option(help="Where trials run.")] = Engine.processes,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786.")
-    ] = None,
+    engine: Annotated[
+        Literal["processes", "dask"], typer.Option(help="Where trials run.")
+    ] = "processes",
 ) -> None:
-    """Tune a function; killed or stopped, the same command goes on where it was."""
-    from hyperlens.optimize.running.loop import Setting
-    from hyperlens.optimize.running.minimize import Place, built, run
-    from hyperlens.optimize.running.target import load
-    from hyperlens.spaces.space import Space
     from hyperlens.terminal import printable
     from hyperlens.terminal.runs import show_run, tuning
 
-    given = {
-        "tau": tau,
-        "acquisition": None if acquisition is None else acquisition.value,
-        "surrogate": None if surrogate is None else surrogate.value,
-        "initial": initial,
-        "eta": eta,
-        "min_budget": min_budget,
-    }
-    options = {option: chosen for option, chosen in given.items() if chosen is not None}
-    searched = Space.load(space)
-    method = built(optimizer.value, searched, trials, seed, options)
+    known = {name: value for name, value in asdict(options).items() if value is not None}
+    searched, trials = Space.load(space), plan["trials"]
+    optimizer = built(plan["optimizer"], searched, trials, plan["seed"], known)
     objective = load(target)
-    name = objective.name if study is None else study
-    setting = Setting(searched, method, trials, maximize, storage, name, time)
-    place = Place(workers, timeout, engine.value, scheduler, objective.files)
+    study = objective.name if study is None else study
+    setting = Setting(searched, optimizer, trials, maximize, storage, study, plan["time"])
+    place = replace(place, engine=engine, files=objective.files)
     try:
         with stopped_by_a_signal(), tuning(trials) as show:
             history = run(objective.function, setting, place, show)
     except KeyboardInterrupt:
-        kept = f"hyperlens: Stopped; the run is kept in {printable(storage)}, and the same command"
-        typer.echo(f"{kept} goes on with it.", err=True)
+        stop = f"hyperlens: Stopped; the run is kept in {printable(storage)}, and the same command"
+        typer.echo(f"{stop} goes on with it.", err=True)
         raise typer.Exit(130) from None
     show_run(history)
-    command = ["hyperlens", "explain", storage, "--study", name, "--html", "report.html"]
+    command = ["hyperlens", "explain", storage, "--study", study, "--html", "report.html"]
     typer.echo(f"Explain it: {printable(shlex.join(command))}")

@@ -45,7 +45,7 @@ from hyperlens.reports.overview_cards import (
 from hyperlens.reports.proposal_cards import path_cards, why_card
 from hyperlens.reports.search_cards import beside_card, bias_card, data_card
 from hyperlens.runs.history import History
-from hyperlens.runs.selection import select
+from hyperlens.runs.selection import Selection
 
 INTERVAL = 0.9
 PAIR_GRID = 15
@@ -73,7 +73,7 @@ def _at(history: History, question: Question) -> History:
     key = ("at budget", budget, question.objective if budget == ALL else None)
     if key not in history.memory:
         history.memory[key] = (
-            select(history, budget=float(budget))
+            Selection(budget=float(budget)).of(history)
             if budget != ALL
             else all_budgets(history, question.objective)
         )

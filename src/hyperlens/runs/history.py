@@ -220,18 +220,10 @@ class History:
         weights: Mapping[str, float] | None = None,
         hypervolume: bool = False,
     ) -> History:
-        """A part of this run as a run of its own; see hyperlens.runs.selection.select."""
-        from hyperlens.runs.selection import select  # choosing lies above; this is its one door
+        """A part of this run as a run of its own; see hyperlens.runs.selection.Selection."""
+        from hyperlens.runs.selection import Selection  # it lies above; this is its one door
 
-        return select(
-            self,
-            states=states,
-            budget=budget,
-            where=where,
-            last=last,
-            weights=weights,
-            hypervolume=hypervolume,
-        )
+        return Selection(states, budget, where, last, weights, hypervolume).of(self)
 
     def best(self, objective: str | None = None, budget: float | None = None) -> Trial:
         """The best complete trial; the earliest of equals."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from hyperlens.errors import AnalysisError, listed
 from hyperlens.runs import hypervolume as combine
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.where import MISSING, Condition, Lookup, compare, parse
-from hyperlens.spaces.configspace import Clauses, Literal
+from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.configspace import Literal as ClauseLiteral
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.parameter import Comparison, Parameter, is_number
 from hyperlens.spaces.space import Space
@@ -23,58 +24,63 @@ _FACTS = ("number", "state", "budget", "seed", "instance", "proposer", "started"
 _SIGNS = {"equal": "==", "not equal": "!=", "in": "in", "greater": ">", "less": "<"}
 
 
-def select(
-    history: History,
-    *,
-    states: Iterable[str] | None = None,
-    budget: float | None = None,
-    where: str | None = None,
-    last: int | None = None,
-    weights: Mapping[str, float] | None = None,
-    hypervolume: bool = False,
-) -> History:
-    """The part of a run that was chosen, as a run of its own.
+@dataclass(frozen=True)
+class Selection:
+    """What of a run is analysed.
 
-    `states` are the states of trials to analyse (complete ones by default); `where` is a condition
-    on parameters, objectives and facts of trials (see hyperlens.runs.where), which narrows the space too;
-    `last` counts after all else. `weights` or `hypervolume` make several objectives one.
+    `states` are the states of trials to analyse (complete ones by default); the `budget` "all" keeps
+    every one; `where` is a condition on parameters, objectives and facts of trials (see
+    hyperlens.runs.where), which narrows the space too; `last` counts after all else. `weights` or
+    `hypervolume` make several objectives one.
     """
-    chosen = list(history.trials)
-    said: list[str] = []
-    space, analysed = history.space, history.analysed
-    if states is not None:
-        analysed = _states(states)
-        chosen = [t for t in chosen if t.state in analysed]
-        said.append(f"in the state {' or '.join(sorted(analysed))}")
-    if budget is not None:
-        chosen = _at(chosen, budget)
-        said.append(f"of budget {budget:g}")
-    if where is not None:
-        condition = parse(where)
-        _check_names(condition, history)
-        chosen = [t for t in chosen if condition.holds(_lookup(t, history))]
-        space = narrowed(space, condition)
-        said.append(f"where {where}")
-    if last is not None:
-        if last < 1:
-            raise AnalysisError(f"The last {last} trials are none; choose 1 or more with --last.")
-        chosen = chosen[-last:]
-        said.append(f"among the last {last}")
-    if not chosen:
-        raise AnalysisError(
-            f"No trial of {len(history.trials)} is {', '.join(said)}; choose less strictly."
-        )
-    notes = list(history.notes)
-    if said and len(chosen) < len(history.trials):
-        notes.append(
-            f"Only {len(chosen)} of {len(history.trials)} trials were chosen: {', '.join(said)}."
-        )
-    found = History(
-        space, history.objectives, tuple(chosen), history.source, tuple(notes), analysed
-    )
-    if weights is not None:
-        found = _weighted(found, weights)
-    return _hypervolume(found) if hypervolume else found
+
+    states: Iterable[str] | None = None
+    budget: float | Literal["all"] | None = None
+    where: str | None = None
+    last: int | None = None
+    weights: Mapping[str, float] | None = None
+    hypervolume: bool = False
+
+    def of(self, history: History) -> History:
+        """The part of a run that is selected, as a run of its own."""
+        part = self._trials(history)
+        if self.weights is not None:
+            part = _weighted(part, self.weights)
+        return _hypervolume(part) if self.hypervolume else part
+
+    def _trials(self, history: History) -> History:
+        trials = list(history.trials)
+        conditions: list[str] = []
+        space, analysed = history.space, history.analysed
+        if self.states is not None:
+            analysed = _states(self.states)
+            trials = [t for t in trials if t.state in analysed]
+            conditions.append(f"in the state {' or '.join(sorted(analysed))}")
+        if self.budget is not None and self.budget != "all":
+            trials = _at(trials, self.budget)
+            conditions.append(f"of budget {self.budget:g}")
+        if self.where is not None:
+            condition = parse(self.where)
+            _check_names(condition, history)
+            trials = [t for t in trials if condition.holds(_lookup(t, history))]
+            space = narrowed(space, condition)
+            conditions.append(f"where {self.where}")
+        if self.last is not None:
+            if self.last < 1:
+                raise AnalysisError(
+                    f"The last {self.last} trials are none; choose 1 or more with --last."
+                )
+            trials = trials[-self.last :]
+            conditions.append(f"among the last {self.last}")
+        if not trials:
+            raise AnalysisError(
+                f"No trial of {len(history.trials)} is {', '.join(conditions)}; choose less strictly."
+            )
+        notes = history.notes
+        if conditions and len(trials) < len(history.trials):
+            counts = f"{len(trials)} of {len(history.trials)}"
+            notes += (f"Only {counts} trials were chosen: {', '.join(conditions)}.",)
+        return History(space, history.objectives, tuple(trials), history.source, notes, analysed)
 
 
 def _states(states: Iterable[str]) -> frozenset[State]:
@@ -195,7 +201,7 @@ def _possible(
         return None
     found = []
     for clause in clauses:
-        literals: list[Literal] = []
+        literals: list[ClauseLiteral] = []
         for parent, comparison, value in clause:
             if parent in constants:
                 if _true_of(constants[parent], comparison, value):

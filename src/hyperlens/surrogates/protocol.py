@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 from hyperlens.spaces.cube import FloatArray, IntArray
+
+SurrogateKind = Literal["gp", "forest"]  # a Gaussian process, a random forest
 
 
 class Surrogate(Protocol):

@@ -14,6 +14,7 @@ from hyperlens.explain.models.curves import Predictor
 from hyperlens.explain.models.training import Cap, Training, training
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
+from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality, assess
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.words import SURROGATES
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from hyperlens.surrogates.gaussian_process.gp import GP
     from hyperlens.surrogates.random_forest.forest import Forest
 
-SurrogateName = Literal["gp", "forest", "given"]
+SurrogateName = SurrogateKind | Literal["given"]
 SAMPLE = 1024  # Sobol' points for what cannot be averaged in closed form
 
 MOST_GP_TRIALS = 1500  # its closed forms hold n x n numbers for every parameter

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from hyperlens.errors import AnalysisError, SourceError, SpaceError, listed
 from hyperlens.optimize.optimizers.halving import Asynchronous, Halving, Hyperband
@@ -23,6 +23,7 @@ from hyperlens.optimize.storage.store import Store
 from hyperlens.runs.history import History
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
+OptimizerName = Literal["smbo", "random", "halving", "hyperband", "asha"]
 OPTIMIZERS: dict[str, Callable[..., Optimizer]] = {
     "smbo": SMBO,
     "random": RandomSearch,

@@ -1,0 +1,124 @@
+"""One command for each analysis of a run: what mattered, how it acts, what lies around the best."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+import hyperlens as hl
+from hyperlens.commands.options import (
+    CAP,
+    EXPLAINED,
+    LEVEL_OR_NONE,
+    PRIMARY,
+    SEED,
+    Part,
+    Source,
+    TableReading,
+    configuration,
+)
+from hyperlens.commands.records import Form, print_record, record_command
+from hyperlens.commands.runs import read, refuse_overwriting
+from hyperlens.commands.signatures import expanded, like
+
+
+@expanded
+def importance(
+    source: Source,
+    reading: TableReading,
+    *,
+    options: Annotated[
+        dict[str, Any],
+        like(
+            hl.importance,
+            order=typer.Option(min=1, max=3, help="1: parameters, 2: pairs too, 3: triples too."),
+            cap=CAP,
+            surrogate=PRIMARY,
+            level=LEVEL_OR_NONE,
+            trees=typer.Option(min=2, help="Trees of the forest."),
+            seed=SEED,
+        ),
+    ],
+    subspace: Annotated[
+        str | None,
+        typer.Option(help="Write the important subspace (ConfigSpace JSON or YAML) to this file."),
+    ] = None,
+    size: Annotated[
+        dict[str, Any],
+        like(
+            hl.Importance.subspace,
+            coverage=typer.Option(min=0.01, max=1.0, help="Share that the subspace must cover."),
+        ),
+    ],
+    part: Part,
+    form: Form = "table",
+) -> None:
+    from hyperlens import terminal
+    from hyperlens.reports import check, write
+    from hyperlens.surrogates.random_forest.forest import compile_ahead
+
+    if subspace:
+        refuse_overwriting(source, subspace)
+        check(subspace)
+    history, objective = read(source, reading, part)
+    with terminal.announced_compilation(), terminal.progress() as step:
+        compile_ahead()
+        step("importance", 0.0)
+        record = hl.importance(history, objective=objective, **options)
+    print_record(record, form, history.warnings(objective))
+    if subspace:
+        small = record.subspace(**size)
+        yaml = subspace.lower().endswith((".yaml", ".yml"))
+        path = write(subspace, small.space.to_yaml() if yaml else small.space.to_json())
+        parameters = terminal.printable(", ".join(small.keep))
+        typer.echo(f"Subspace of {parameters}: {terminal.printable(path)}", err=True)
+        for note in small.notes:
+            typer.echo(note, err=True)
+
+
+effect = record_command(
+    hl.effect,
+    parameters=Annotated[
+        list[str], typer.Argument(help="One parameter, or two.", show_default=False)
+    ],
+    surrogate=EXPLAINED,
+    band=typer.Option(help="Pointwise: of a single prediction. Joint: of the average."),
+    level=typer.Option(min=0.01, max=0.999, help="Level of the band."),
+    grid=typer.Option(min=2, max=500, help="Points per parameter."),
+    exact=typer.Option("--exact", help="A big forest's band exactly, however long it takes."),
+    cap=CAP,
+    seed=SEED,
+)
+
+regions = record_command(
+    hl.regions,
+    parameter=typer.Argument(help="Whose effect.", show_default=False),
+    levels=typer.Option(min=1, max=10, help="Split every region so often; else 3."),
+    splits=typer.Option(min=1, max=500, help="So many splits, the best first."),
+    until=typer.Option(min=0.0, help="Split the best trial's region down to this mean std."),
+    criterion=typer.Option(help="What is to be alike within a region."),
+    curve=typer.Option(help="Which curves l2 and area compare."),
+    surrogate=EXPLAINED,
+    min_size=typer.Option(min=1, help="Points of the sample on each side of a split."),
+    min_improvement=typer.Option(min=0.0, max=1.0, help="Part of the impurity a split takes away."),
+    seed=SEED,
+)
+
+interactions = record_command(hl.interactions, surrogate=PRIMARY, level=LEVEL_OR_NONE, seed=SEED)
+
+bias = record_command(hl.bias, seed=SEED)
+
+ablation = record_command(
+    hl.ablation,
+    source=Annotated[str, configuration("--from")],
+    target=Annotated[str, configuration("--to")],
+    method=typer.Option(help="From which end to walk."),
+    surrogate=EXPLAINED,
+    cap=CAP,
+    seed=SEED,
+)
+
+local_importance = record_command(
+    hl.local_importance, at=Annotated[str, configuration()], surrogate=EXPLAINED, cap=CAP, seed=SEED
+)

@@ -1,0 +1,70 @@
+"""What commands do with a run: read it, or a part of it, never write over it, stop it politely."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from hyperlens import importers
+from hyperlens.commands.options import TableReading
+from hyperlens.errors import SourceError
+from hyperlens.runs.history import History
+from hyperlens.runs.selection import HYPERVOLUME, Selection
+
+
+def read(source: str, reading: TableReading, part: Selection) -> tuple[History, str | None]:
+    """The part of a run that is asked for, and the name of the objective where one was named."""
+    weights = dict(part.weights or {})
+    maximize: bool | list[str] | None = reading.maximize
+    if weights:
+        if reading.objective is not None:
+            raise SourceError("Weights name the objectives; leave out --objective or --weights.")
+        if any(weight < 0 for weight in weights.values()):
+            maximize = [name for name, weight in weights.items() if weight < 0]
+    named = [*weights] or ([] if reading.objective is None else [reading.objective])
+    run = partial(
+        importers.read,
+        source,
+        reading.study,
+        reading.space,
+        maximize=maximize,
+        parameters=reading.parameters,
+    )
+    hypervolume = reading.objective == HYPERVOLUME
+    history = run(objective=None if hypervolume else named or None)
+    if hypervolume and any(o.name == HYPERVOLUME for o in history.objectives):
+        history, hypervolume = run(objective=named), False
+    sizes = {name: abs(weight) for name, weight in weights.items()}
+    part = replace(part, weights=sizes or None, hypervolume=hypervolume)
+    history = history if part == Selection() else part.of(history)
+    if part.budget == "all":
+        from hyperlens.explain.models.fidelity import all_budgets
+
+        history = all_budgets(history)
+    known = {objective.name for objective in history.objectives}
+    return history, reading.objective if reading.objective in known else None
+
+
+def refuse_overwriting(source: str, path: str) -> None:
+    """Never write over the run that is read."""
+    run = Path(source.split(":///")[-1])
+    if run.exists() and Path(path).exists() and run.samefile(path):
+        raise SourceError(f"'{path}' is the run itself; choose another file to write to.")
+
+
+@contextmanager
+def stopped_by_a_signal() -> Iterator[None]:
+    """Whoever ends this process politely leaves it the time to put its trials back."""
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
