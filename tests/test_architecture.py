@@ -89,6 +89,7 @@ MAY_USE = {
         "runs",
         "spaces",
         "record",
+        "proposal",
         "errors",
     },
     "cli": {"commands", "terminal", "errors"},

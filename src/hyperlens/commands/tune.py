@@ -12,10 +12,10 @@ import hyperlens as hl
 from hyperlens.commands.options import SEED
 from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
-from hyperlens.optimize.optimizers.smbo import Acquisition
 from hyperlens.optimize.running.loop import Setting
 from hyperlens.optimize.running.minimize import OptimizerName, Place, built, run
 from hyperlens.optimize.running.target import load
+from hyperlens.proposal import Acquisition
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.protocol import SurrogateKind
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -34,10 +34,9 @@ from hyperlens.spaces.space import Space
 from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
 from hyperlens.surrogates.gaussian_process.likelihood import QUIETEST
+from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
-
-SurrogateName = Literal["gp", "forest"]
 
 BLOCK = 500  # rows predicted at once
 PAPERS = {"points": 1000, "polished": 0}  # of focus search
@@ -82,7 +81,7 @@ class SMBO:
         acquisition: Acquisition | None = None,
         initial: int | None = None,
         design: FloatArray | None = None,
-        surrogate: SurrogateName = "gp",
+        surrogate: SurrogateKind = "gp",
         nugget: float | None = None,
         refine: bool = True,
         seed: int = 0,
@@ -92,7 +91,7 @@ class SMBO:
         tau = 1.0 if tau is None else tau
         if acquisition not in (*get_args(Acquisition), None):
             raise SpaceError(f"There is no acquisition '{acquisition}'; choose 'lcb' or 'ei'.")
-        if surrogate not in get_args(SurrogateName):
+        if surrogate not in get_args(SurrogateKind):
             raise SpaceError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
         if not (np.isfinite(tau) and tau >= 0):
             raise SpaceError(f"tau is {tau}; choose a finite number of at least 0.")
