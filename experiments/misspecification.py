@@ -23,8 +23,9 @@ from scipy.stats import norm
 from experiments import options, publish, table
 from hyperlens.explain.effects.reliability import nll
 from hyperlens.spaces.cube import WHOLE, Cube, FloatArray
-from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
-from hyperlens.surrogates.gaussian_process.kernels import Interval
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.gaussian_process.matern import Interval
+from hyperlens.surrogates.gaussian_process.posterior import Parameters
 
 DIMENSIONS = (3, 5, 8)
 POINTS, GRID, LEVEL = 30, 20, 0.95

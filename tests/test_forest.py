@@ -15,9 +15,9 @@ from sklearn.ensemble import RandomForestRegressor
 
 import hyperlens as hl
 from hyperlens.spaces.cube import Axis, Cube, FloatArray, Runs, inside_box
-from hyperlens.surrogates.random_forest import anova
-from hyperlens.surrogates.random_forest.boxes import Boxes
-from hyperlens.surrogates.random_forest.forest import Forest, _cell
+from hyperlens.surrogates.random_forest import anova, pairs
+from hyperlens.surrogates.random_forest.boxes import Boxes, grid_cells
+from hyperlens.surrogates.random_forest.forest import Forest
 
 MIXED = Cube(
     (Axis.categorical(3), Axis(), Axis.categorical(4), Axis(), Axis()),
@@ -33,7 +33,7 @@ MIXED = Cube(
 def box_of(boxes: Boxes, latents: FloatArray) -> list[list[int]]:
     """Which boxes hold each latent point, by looking at every one."""
     d = len(boxes.ptr) - 1
-    cells = np.column_stack([_cell(boxes, j, latents[:, j]) for j in range(d)])
+    cells = grid_cells(boxes, tuple(range(d)), latents)
     found: list[list[int]] = [[] for _ in latents]
     for b in range(len(boxes.value)):
         inside = np.ones(len(latents), dtype=bool)
@@ -117,8 +117,8 @@ def test_sweep_and_cells_give_the_same_variance() -> None:
                 members = _members(boxes, i, j)
                 if len(members):
                     grid = np.empty(np.diff(boxes.ptr)[i] * np.diff(boxes.ptr)[j])
-                    cells = anova._by_cells(boxes, moment, members, i, j, grid)
-                    sweep = anova._by_sweep(boxes, moment, members, i, j)
+                    cells = pairs._by_cells(boxes, moment, members, i, j, grid)
+                    sweep = pairs._by_sweep(boxes, moment, members, i, j)
                     assert sweep == pytest.approx(cells, abs=1e-12)
                     checked += cells > 1e-6
     assert checked > 10

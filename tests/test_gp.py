@@ -18,9 +18,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
 from hyperlens.spaces.cube import WHOLE, Axis, Box, Cube, FloatArray, contains
-from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.gaussian_process.hyperparameters import Plan
 from hyperlens.surrogates.gaussian_process.kernels import gram
-from hyperlens.surrogates.gaussian_process.likelihood import Likelihood, Plan, estimate
+from hyperlens.surrogates.gaussian_process.likelihood import Likelihood, estimate
+from hyperlens.surrogates.gaussian_process.posterior import Parameters
 
 INTEGERS = Axis(np.array([0.0, 0.2, 0.6, 0.8, 1.0]), np.array([0.1, 0.4, 0.7, 0.9]))
 # column 1 exists under two of three categories, 2 where 1 is above 0.4, 3 always
@@ -215,7 +217,7 @@ def test_bad_input_is_refused() -> None:
 @pytest.mark.parametrize("cube", [Cube.continuous(3), NESTED])
 def test_holdout_is_a_refit_without_the_rows(cube: Cube) -> None:
     model = random_gp(cube, 30, 7)
-    X, y = sample(cube, 30, 7), model._conditioned.y
+    X, y = sample(cube, 30, 7), model.y
     for rows in (np.array([4]), np.array([0, 3, 8, 29]), np.arange(20)):
         rest = np.setdiff1d(np.arange(30), rows)
         refit = GP.from_parameters(cube, model.parameters, X[rest], y[rest])

@@ -13,15 +13,11 @@ from hypothesis import strategies as st
 from scipy.integrate import fixed_quad
 
 from hyperlens.spaces.cube import WHOLE, Axis, FloatArray, Runs, measure
-from hyperlens.surrogates.gaussian_process.kernels import (
-    FINEST,
+from hyperlens.surrogates.gaussian_process.kernels import FINEST, Factor, Levels, factor, gram
+from hyperlens.surrogates.gaussian_process.matern import (
     SQRT3,
-    Factor,
     Interval,
-    Levels,
     Pairs,
-    factor,
-    gram,
     matern,
     matern_slope,
 )

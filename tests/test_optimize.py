@@ -25,7 +25,8 @@ from hyperlens.optimize.optimizers.acquisition import (
 from hyperlens.optimize.optimizers.focus_search import Part, _apart, focus_search
 from hyperlens.proposal import from_ranges
 from hyperlens.spaces.cube import Axis, Cube, FloatArray
-from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.gaussian_process.posterior import Parameters
 
 
 def rng(seed: int = 0) -> np.random.Generator:

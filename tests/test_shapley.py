@@ -21,7 +21,8 @@ from hyperlens.explain.shapley.backgrounds import background, near, single, sobo
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.explain.shapley.games import shapley
 from hyperlens.spaces.cube import Axis, Cube, FloatArray
-from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.gaussian_process.posterior import Parameters
 from hyperlens.surrogates.random_forest.forest import Forest
 
 

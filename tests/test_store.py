@@ -27,7 +27,8 @@ from hyperlens.optimize.storage.distributions import distributions
 from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Kept, Store
 from hyperlens.proposal import Proposal, from_ranges, to_ranges
 from hyperlens.runs.history import State
-from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.gaussian_process.posterior import Parameters
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

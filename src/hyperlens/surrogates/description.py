@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hyperlens.spaces.cube import Cube, FloatArray
-from hyperlens.surrogates.gaussian_process.gp import GP, Parameters
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.gaussian_process.posterior import Parameters
 from hyperlens.surrogates.random_forest.forest import Forest
 
 

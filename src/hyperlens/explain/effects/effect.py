@@ -20,8 +20,8 @@ from hyperlens.explain.models.training import Cap, Training
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, Runs, inside_box
-from hyperlens.surrogates.gaussian_process.closed_forms import Marginal
 from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread

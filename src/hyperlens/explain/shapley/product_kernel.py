@@ -8,7 +8,7 @@ over a background, and share the kernel factors of their columns.
 
 Symbols
     n, d, m      data, columns, players (columns that are active in x)
-    c_i          rows of the data; beta, s, v, mu see averages.py
+    c_i          rows of the data; beta, s, v, mu see posterior.py
     u_ij, w_ij   k_j(x_j, c_ij) and E[k_j(X_j, c_ij)], by term where columns are conditional
     term         a box of a block's latents in which no activity changes (Cube.scenarios)
     S            a coalition, K_S (B, n) = prod_(j in S) u_j prod_(j not in S) k_j(b_j, c_j)
@@ -26,7 +26,7 @@ import numpy as np
 
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.spaces.cube import Cube, FloatArray, Runs, Scenario, contains
-from hyperlens.surrogates.gaussian_process.closed_forms import MOST_SCENARIOS
+from hyperlens.surrogates.gaussian_process.averages import MOST_SCENARIOS
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 CHUNK = 1 << 16  # numbers of K_S that are held at once, so that they stay in a processor's cache

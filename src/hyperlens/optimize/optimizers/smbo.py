@@ -33,7 +33,7 @@ from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
-from hyperlens.surrogates.gaussian_process.likelihood import QUIETEST
+from hyperlens.surrogates.gaussian_process.hyperparameters import QUIETEST
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread

@@ -1,86 +1,32 @@
-"""Gaussian process on the tensor product of one-dimensional kernel factors.
+"""The Gaussian process as a surrogate: fit, predict, leave out, explain.
 
-The surrogate of Moosbauer et al. 2021 and Croppi 2021 (DiceKriging there): constant trend, Matern-3/2 by column, maximum
-likelihood, predictions of noisy costs. Averages over the space are closed forms, see averages.py.
-
-Symbols: see gp_fit.py. All parameters are in the units of the costs.
+As in Moosbauer et al. 2021 and Croppi 2021 (DiceKriging there): constant trend, Matern-3/2 by column,
+maximum likelihood, predictions of noisy costs. Averages over the space are closed forms: see
+averages.py, partial_dependence.py and anova.py. Symbols: see posterior.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from typing import Any, Self
+from dataclasses import replace
+from typing import Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrmm
-from scipy.linalg.lapack import dtrtri
 
-from hyperlens.spaces.cube import Axis, Box, Cube, FloatArray, IntArray
-from hyperlens.surrogates.gaussian_process.closed_forms import Averages, Marginal, Posterior
-from hyperlens.surrogates.gaussian_process.kernels import Factor, factor, gram
-from hyperlens.surrogates.gaussian_process.likelihood import (
-    NOISIEST,
-    Hyper,
-    Plan,
-    Solved,
-    estimate,
-    invert,
-    solve,
-)
+from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
+from hyperlens.surrogates.gaussian_process import anova
+from hyperlens.surrogates.gaussian_process.hyperparameters import NOISIEST, Hyper, Plan
+from hyperlens.surrogates.gaussian_process.kernels import Factor, factors_of, gram
+from hyperlens.surrogates.gaussian_process.likelihood import Solution, estimate
+from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal, partial_dependence
+from hyperlens.surrogates.gaussian_process.posterior import Parameters, Posterior, condition
 
 SMALLEST_NUGGET = 1e-10  # below it duplicated rows make the covariance singular
 LARGEST = 1e150  # of a cost
 CHUNK = 512  # rows predicted at once
 NEGLIGIBLE = 1e-12  # a variance of the mean below this part of the total is rounding
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """What was estimated; None where a column has no such parameter."""
-
-    lengthscales: tuple[float | None, ...]
-    thetas: tuple[float | None, ...]
-    rhos: tuple[float | None, ...]
-    nugget: float  # the noise's part of `variance`
-    variance: float  # total, noise included
-    trend: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-
-    @staticmethod
-    def from_dict(stored: Mapping[str, Any]) -> Parameters:
-        fields: dict[str, Any] = dict(stored)
-        columns = ("lengthscales", "thetas", "rhos")
-        return Parameters(**{**fields, **{name: tuple(fields[name]) for name in columns}})
-
-    @staticmethod
-    def of(cube: Cube, hyper: Hyper, solved: Solved) -> Parameters:
-        category = [_is_category(a) for a in cube.axes]
-        scales = [float(s) for s in hyper.scales]
-        return Parameters(
-            tuple(None if c else s for c, s in zip(category, scales, strict=True)),
-            tuple(s if c else None for c, s in zip(category, scales, strict=True)),
-            tuple(None if np.isnan(r) else float(r) for r in hyper.rhos),
-            hyper.nugget,
-            max(solved.variance, 0.0),
-            solved.trend,
-        )
-
-    def factors(self, cube: Cube) -> tuple[Factor, ...]:
-        scales = (
-            theta if length is None else length
-            for length, theta in zip(self.lengthscales, self.thetas, strict=True)
-        )
-        return tuple(
-            factor(axis, scale, rho)
-            for axis, scale, rho in zip(cube.axes, scales, self.rhos, strict=True)
-            if scale is not None
-        )
 
 
 class GP:
@@ -107,46 +53,56 @@ class GP:
     ) -> None:
         if nugget is not None and not SMALLEST_NUGGET <= nugget < 1:
             raise ValueError(f"nugget {nugget} must lie in [{SMALLEST_NUGGET}, 1)")
-        self.given, self.nugget, self.starts = cube, nugget, starts
+        self._cube, self.nugget, self.starts = cube, nugget, starts
         self.seed, self.max_fit, self.fitted_on = seed, max_fit, 0
-        self._state: _Conditioned | None = None
+        self._posterior: Posterior | None = None
+
+    # What it is conditioned on
+
+    @property
+    def posterior(self) -> Posterior:
+        if self._posterior is None:
+            raise ValueError("fit the Gaussian process first")
+        return self._posterior
 
     @property
     def parameters(self) -> Parameters:
-        return self._conditioned.parameters
+        return self.posterior.parameters
 
     @property
     def cube(self) -> Cube:
-        return self._conditioned.cube
+        return self.posterior.cube
 
     @property
     def X(self) -> FloatArray:
         """Vectors it is conditioned on."""
-        return self._conditioned.X
+        return self.posterior.X
 
     @property
     def y(self) -> FloatArray:
         """Costs it is conditioned on."""
-        return self._conditioned.y
+        return self.posterior.y
 
     @property
     def factors(self) -> tuple[Factor, ...]:
         """The kernel's factor of each column."""
-        return self._conditioned.factors
+        return self.posterior.factors
 
     @property
     def beta(self) -> FloatArray:
         """R^-1 (y - mu), shape (n,)."""
-        return self._conditioned.beta
+        return self.posterior.beta
 
     @property
     def upper_inverse(self) -> FloatArray:
         """U^-1 (n, n) of R = U'U, so that R^-1 = U^-1 U^-T."""
-        return self._conditioned.upper_inverse
+        return self.posterior.upper_inverse
+
+    # Fitting
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Estimate the hyperparameters and condition on X (n, d) and costs y (n,)."""
-        cube = Cube.continuous(np.shape(X)[-1]) if self.given is None else self.given
+        cube = Cube.continuous(np.shape(X)[-1]) if self._cube is None else self._cube
         X, y = _checked(cube, X, y)
         centre, spread = float(y.mean()), float(y.std())
         if np.ptp(y) == 0 or spread == 0:
@@ -160,14 +116,10 @@ class GP:
             hyper = estimate(cube, X[rows], standard[rows], self.nugget, self.starts, self.seed)
         else:
             hyper = Plan.of(cube, X, NOISIEST if self.nugget is None else self.nugget).fixed
-        hyper, solved = _solve(cube, hyper, X, standard)
-        relative = Parameters.of(cube, hyper, solved)
-        parameters = replace(
-            relative,
-            variance=relative.variance * spread**2,
-            trend=centre + spread * relative.trend,
-        )
-        self._state = _Conditioned(cube, parameters, X, y, solved.upper, spread * solved.beta)
+        hyper, solution = _on_all_rows(cube, hyper, X, standard)
+        variance = max(solution.variance, 0.0) * spread**2
+        parameters = Parameters.of(cube, hyper, variance, centre + spread * solution.trend)
+        self._posterior = Posterior(cube, parameters, X, y, solution.upper, spread * solution.beta)
         return self
 
     @classmethod
@@ -176,23 +128,24 @@ class GP:
     ) -> Self:
         """Condition on data with parameters that are known, nothing estimated."""
         X, y = _checked(cube, X, y)
+        solution = condition(parameters.factors(cube), parameters.nugget, X, y, parameters.trend)
         model = cls(cube)
-        factors = parameters.factors(cube)
-        solved = solve(_correlation(factors, parameters.nugget, X), y, parameters.trend)
-        model._state = _Conditioned(cube, parameters, X, y, solved.upper, solved.beta)
+        model._posterior = Posterior(cube, parameters, X, y, solution.upper, solution.beta)
         return model
+
+    # Predicting
 
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of a new cost, noise included, at vectors X (m, d).
 
         mu + s k'beta and v (1 - s^2 k'R^-1 k): no term for the uncertainty of the trend.
         """
-        state = self._conditioned
+        state = self.posterior
         X = _vectors(state.cube, X)
         never = [j for j, rho in enumerate(state.parameters.rhos) if rho is None]
         if np.isnan(X[:, never]).any():
             raise ValueError("nan in a column that is never inactive")
-        s, v = 1 - state.parameters.nugget, state.parameters.variance
+        s, v = state.signal, state.parameters.variance
         mean, variance = np.empty(len(X)), np.empty(len(X))
         for first in range(0, len(X), CHUNK):
             rows = slice(first, first + CHUNK)
@@ -204,8 +157,8 @@ class GP:
 
     def mean(self, X: FloatArray) -> FloatArray:
         """The mean of `predict` alone, at vectors X (m, d)."""
-        state = self._conditioned
-        X, s = _vectors(state.cube, X), 1 - state.parameters.nugget
+        state = self.posterior
+        X, s = _vectors(state.cube, X), state.signal
         parts = [
             gram(state.factors, X[first : first + CHUNK], state.X) @ (s * state.beta)
             for first in range(0, len(X), CHUNK)
@@ -219,8 +172,8 @@ class GP:
 
         The same as `predict` row by row, but what the other columns contribute is computed once.
         """
-        state = self._conditioned
-        s, v = 1 - state.parameters.nugget, state.parameters.variance
+        state = self.posterior
+        s, v = state.signal, state.parameters.variance
         others = [j for j in range(state.cube.d) if j not in columns]
         rest = s * gram([state.factors[j] for j in others], X[:, others], state.X[:, others])
         rest = np.asfortranarray(rest)
@@ -244,10 +197,12 @@ class GP:
 
         With B the rows: mean y_B - (Q_BB)^-1 beta_B, covariance v (Q_BB)^-1, where Q = R^-1.
         """
-        state = self._conditioned
-        inverse = np.linalg.inv(state.posterior.inverse[np.ix_(rows, rows)])
+        state = self.posterior
+        inverse = np.linalg.inv(state.inverse[np.ix_(rows, rows)])
         spread = np.sqrt(state.parameters.variance * np.maximum(np.diagonal(inverse), 0))
         return state.y[rows] - inverse @ state.beta[rows], spread
+
+    # Explaining
 
     def partial_dependence(
         self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
@@ -256,11 +211,10 @@ class GP:
 
         The other columns are averaged over the latent measure, in `region` only where given: a
         column named there counts as active and inside. Only configurations in which all of
-        `columns` are active count (Moosbauer et al. 2021, Appendix B), so a grid value of a parent fixes what it
-        activates.
+        `columns` are active count (Moosbauer et al. 2021, Appendix B), so a grid value of a parent fixes
+        what it activates.
         """
-        state = self._conditioned
-        return state.averages.partial_dependence(state.posterior, columns, grid, region or {})
+        return partial_dependence(self.posterior, columns, grid, region or {})
 
     def shares(self, order: int = 2) -> dict[tuple[int, ...], float]:
         """Functional ANOVA of the posterior mean: V_U / V for all U of at most `order` columns.
@@ -271,9 +225,9 @@ class GP:
         """
         if order < 1:
             raise ValueError(f"order {order} must be at least 1 (main effects)")
-        state, total = self._conditioned, self.variance
-        effects = state.averages.effects(state.posterior, order)
-        weights = (1 - state.parameters.nugget) * state.beta
+        state, total = self.posterior, self.variance
+        effects = anova.effects(state, order)
+        weights = state.signal * state.beta
         rounding = np.finfo(float).eps * float(weights @ weights)
         if total <= max(NEGLIGIBLE * state.parameters.variance, rounding):
             return dict.fromkeys(effects, 0.0)
@@ -282,69 +236,17 @@ class GP:
     @property
     def variance(self) -> float:
         """V, the variance of the posterior mean over the latent measure."""
-        return self._conditioned.averages.total(self._conditioned.posterior)
-
-    @property
-    def _conditioned(self) -> _Conditioned:
-        if self._state is None:
-            raise ValueError("fit the Gaussian process first")
-        return self._state
+        return anova.variance(self.posterior)
 
 
-@dataclass(frozen=True)
-class _Conditioned:
-    """Parameters, data and what solving them gave."""
-
-    cube: Cube
-    parameters: Parameters
-    X: FloatArray
-    y: FloatArray
-    upper: FloatArray  # (n, n) Cholesky factor of R
-    beta: FloatArray  # (n,)
-
-    @cached_property
-    def factors(self) -> tuple[Factor, ...]:
-        return self.parameters.factors(self.cube)
-
-    @cached_property
-    def upper_inverse(self) -> FloatArray:
-        inverse, _ = dtrtri(self.upper)
-        return np.asfortranarray(np.triu(inverse))
-
-    @cached_property
-    def averages(self) -> Averages:
-        return Averages(self.cube, self.factors, self.X)
-
-    @cached_property
-    def posterior(self) -> Posterior:
-        lower = np.tril(invert(self.upper))
-        p = self.parameters
-        inverse = lower + np.tril(lower, -1).T
-        return Posterior(p.trend, p.variance, 1 - p.nugget, self.beta, inverse)
-
-
-def _correlation(factors: tuple[Factor, ...], nugget: float, X: FloatArray) -> FloatArray:
-    """R = (1 - g) K + g I."""
-    R = (1 - nugget) * gram(factors, X, X)
-    np.fill_diagonal(R, 1.0)
-    return R
-
-
-def _solve(cube: Cube, hyper: Hyper, X: FloatArray, y: FloatArray) -> tuple[Hyper, Solved]:
+def _on_all_rows(cube: Cube, hyper: Hyper, X: FloatArray, y: FloatArray) -> tuple[Hyper, Solution]:
     """Condition on all rows; a nugget too small for so many rows is raised until R is regular."""
+    factors = factors_of(cube, hyper.scales, hyper.rhos)
     while True:
-        factors = tuple(
-            factor(axis, float(scale), None if np.isnan(rho) else float(rho))
-            for axis, scale, rho in zip(cube.axes, hyper.scales, hyper.rhos, strict=True)
-        )
         try:
-            return hyper, solve(_correlation(factors, hyper.nugget, X), y)
+            return hyper, condition(factors, hyper.nugget, X, y)
         except np.linalg.LinAlgError:
             hyper = replace(hyper, nugget=min(10 * hyper.nugget, NOISIEST))
-
-
-def _is_category(axis: Axis) -> bool:
-    return axis.codes is not None and not axis.ordered
 
 
 def _vectors(cube: Cube, X: FloatArray) -> FloatArray:

@@ -1,14 +1,14 @@
-"""Maximum likelihood for the Gaussian process: the profiled likelihood and where to start it.
+"""Maximum likelihood for the Gaussian process: the profiled likelihood, its gradient and its search.
 
-Symbols
-    n, d     rows and columns of X
+Symbols of hyperparameters.py, and
+    n        rows of X
     pairs    the m = n (n - 1) / 2 pairs i > l of rows; a kernel matrix is kept as its m entries
              below the diagonal, for its diagonal is 1
     K        kernel matrix, product of factors
-    g        relative nugget: the noise's part of the total variance v (1 - alpha in DiceKriging)
     R        (1 - g) K + g I, so that v R is the covariance of the costs
     mu       trend by generalised least squares, 1' R^-1 y / 1' R^-1 1
     beta     R^-1 (y - mu)
+    v        total variance that maximises the likelihood, (y - mu)' beta / n
 """
 
 from __future__ import annotations
@@ -19,31 +19,19 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-from hyperlens.spaces.cube import Axis, BoolArray, Cube, FloatArray, IntArray
-from hyperlens.surrogates.gaussian_process.kernels import SQRT3, TOGETHER, matern, matern_slope
+from hyperlens.spaces.cube import Axis, Cube, FloatArray, IntArray
+from hyperlens.surrogates.gaussian_process.hyperparameters import Hyper, Plan
+from hyperlens.surrogates.gaussian_process.kernels import TOGETHER, is_category
+from hyperlens.surrogates.gaussian_process.matern import SQRT3, matern, matern_slope
 from hyperlens.surrogates.threads import one_thread
 
-NO_EFFECT = 1e3  # length-scale of a column that never varied: no evidence, no effect
-SAME = 1 - 1e-6  # theta or rho of a column of which only one state was seen
-SHORTEST, LONGEST = 0.01, 2.0  # bounds of a length-scale, in observed ranges
-LEAST, MOST = 1e-3, 0.999  # bounds of an estimated theta, rho
-QUIETEST, NOISIEST = 1e-8, 0.999  # bounds of an estimated relative nugget
 SCREENED_ROWS = 150
 SCREENED_STARTS = 10  # for each start that is optimised
 POLISHED = 2  # optima on the screened rows that are optimised again on all rows
 
 
 @dataclass(frozen=True)
-class Hyper:
-    """What the likelihood is maximised over."""
-
-    scales: FloatArray  # (d,) length-scale, or theta on a categorical axis
-    rhos: FloatArray  # (d,) nan where a column is never inactive
-    nugget: float
-
-
-@dataclass(frozen=True)
-class Solved:
+class Solution:
     """Upper Cholesky factor of R, beta, mu, the profiled total variance v and log det R."""
 
     upper: FloatArray  # (n, n)
@@ -53,7 +41,7 @@ class Solved:
     log_det: float
 
 
-def solve(R: FloatArray, y: FloatArray, trend: float | None = None) -> Solved:
+def solve(R: FloatArray, y: FloatArray, trend: float | None = None) -> Solution:
     """Factorise R (C order, lower triangle read, overwritten) and estimate what is profiled."""
     upper, failed = lapack.dpotrf(R.T, lower=0, overwrite_a=1, clean=1)
     if failed:
@@ -63,7 +51,7 @@ def solve(R: FloatArray, y: FloatArray, trend: float | None = None) -> Solved:
         trend = float(both[:, 0].sum() / both[:, 1].sum())
     beta = both[:, 0] - trend * both[:, 1]
     log_det = 2 * float(np.log(np.diagonal(upper)).sum())
-    return Solved(upper, beta, trend, float((y - trend) @ beta) / len(y), log_det)
+    return Solution(upper, beta, trend, float((y - trend) @ beta) / len(y), log_det)
 
 
 def invert(upper: FloatArray, overwrite: bool = False) -> FloatArray:
@@ -73,7 +61,7 @@ def invert(upper: FloatArray, overwrite: bool = False) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairsOfRows:
     """One categorical or conditional column at all pairs; most pairs of a rare child have k = 1."""
 
     ordered: bool
@@ -83,14 +71,14 @@ class Pairs:
     one: IntArray  # pairs of which exactly one row is active: k = rho
 
     @staticmethod
-    def of(axis: Axis, x: FloatArray, rows: tuple[IntArray, ...], conditional: bool) -> Pairs:
+    def of(axis: Axis, x: FloatArray, rows: tuple[IntArray, ...], conditional: bool) -> PairsOfRows:
         first, second = x[rows[0]], x[rows[1]]
         distance = np.abs(first - second)
         near = np.flatnonzero(distance > 0)  # nan is not
-        ordered = axis.codes is None or axis.ordered
+        ordered = not is_category(axis)
         one = np.flatnonzero(np.isnan(first) ^ np.isnan(second))
         at = distance[near] if ordered else np.ones(len(near))
-        return Pairs(ordered, conditional, near, at, one)
+        return PairsOfRows(ordered, conditional, near, at, one)
 
     def evaluate(self, scale: float, rho: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """At `near`: k, d log k / d scale (log l or theta), d log k / d rho."""
@@ -105,68 +93,12 @@ class Pairs:
         return mixed, (1 - rho**2) * slope / mixed, 2 * rho * (1 - k) / mixed
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Which hyperparameters are free, between which bounds, and how they lie in a flat vector:
-    scales (log l or theta), then rhos, then sqrt(g), in which the likelihood is flat nowhere."""
-
-    fixed: Hyper
-    logarithmic: BoolArray  # (d,) the scale is a length-scale
-    scales: IntArray  # columns with a free scale
-    rhos: IntArray  # columns with a free rho
-    nugget: bool
-    bounds: FloatArray  # (p, 2)
-
-    @staticmethod
-    def of(cube: Cube, X: FloatArray, nugget: float | None) -> Plan:
-        off = np.isnan(X)
-        low = np.min(np.where(off, np.inf, X), axis=0, initial=np.inf)
-        high = np.max(np.where(off, -np.inf, X), axis=0, initial=-np.inf)
-        varied = high > low
-        conditional = off.any(axis=0) | np.isin(np.arange(cube.d), list(cube.conditions))
-        logarithmic = np.array([a.codes is None or a.ordered for a in cube.axes])
-        scales = np.flatnonzero(varied)
-        rhos = np.flatnonzero(conditional & (varied | (off.any(axis=0) & ~off.all(axis=0))))
-        reach = np.log(np.outer(np.where(varied, high - low, 1.0), [SHORTEST, LONGEST]))
-        bounds = np.where(logarithmic[:, None], reach, [LEAST, MOST])[scales]
-        bounds = np.vstack([bounds, np.tile([LEAST, MOST], (len(rhos), 1))])
-        if nugget is None:
-            bounds = np.vstack([bounds, np.sqrt([QUIETEST, NOISIEST])])
-        fixed = Hyper(
-            np.where(logarithmic, NO_EFFECT, SAME),
-            np.where(conditional, SAME, np.nan),
-            QUIETEST if nugget is None else nugget,
-        )
-        return Plan(fixed, logarithmic, scales, rhos, nugget is None, bounds)
-
-    def hyper(self, vector: FloatArray) -> Hyper:
-        scales, rhos, s = self.fixed.scales.copy(), self.fixed.rhos.copy(), len(self.scales)
-        free = vector[:s]
-        logarithmic = self.logarithmic[self.scales]
-        scales[self.scales] = np.where(logarithmic, np.exp(np.where(logarithmic, free, 0)), free)
-        rhos[self.rhos] = vector[s : s + len(self.rhos)]
-        return Hyper(scales, rhos, float(vector[-1] ** 2) if self.nugget else self.fixed.nugget)
-
-    def starts(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """A centre and random vectors inside the bounds, shape (count, p).
-
-        Long length-scales and small nuggets are favoured: from short or noisy starts the search
-        ends more often in an optimum that explains nothing.
-        """
-        at = np.vstack([np.full(len(self.bounds), 0.5), rng.random((count - 1, len(self.bounds)))])
-        lengths = np.flatnonzero(self.logarithmic[self.scales])
-        at[:, lengths] = 0.4 + 0.6 * at[:, lengths]
-        if self.nugget:
-            at[:, -1] **= 2
-        low, high = self.bounds.T
-        return np.asarray(low + (high - low) * at)
-
-
 class Likelihood:
     """Minus the profiled log likelihood per row and its gradient, as a function of Plan's vector.
 
     0.5 (log v + log det R / n) up to a constant; with W = R^-1 - beta beta' / v its derivative is
-    tr(W dR) / 2n, and dR has a zero diagonal, so the sum runs over pairs.
+    tr(W dR) / 2n (Rasmussen and Williams 2006, Eq. 5.9), and dR has a zero diagonal, so the sum runs
+    over pairs.
     """
 
     def __init__(self, cube: Cube, X: FloatArray, y: FloatArray, plan: Plan) -> None:
@@ -176,16 +108,17 @@ class Likelihood:
         conditional = ~np.isnan(plan.fixed.rhos)
         free = sorted({*plan.scales.tolist(), *plan.rhos.tolist()})  # the others have k = 1
         self.plain: list[tuple[int, FloatArray]] = []  # Matern without rho: distances
-        self.mixed: list[tuple[int, Pairs]] = []
+        self.mixed: list[tuple[int, PairsOfRows]] = []
         for j in free:
             axis, x = cube.axes[j], X[:, j]
-            if conditional[j] or (axis.codes is not None and not axis.ordered):
-                self.mixed.append((j, Pairs.of(axis, x, self.rows, bool(conditional[j]))))
+            if conditional[j] or is_category(axis):
+                self.mixed.append((j, PairsOfRows.of(axis, x, self.rows, bool(conditional[j]))))
             else:
                 self.plain.append((j, np.abs(x[self.rows[0]] - x[self.rows[1]])))
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         hyper = self.plan.hyper(vector)
+        # R, from the product of the factors at all pairs
         K = self._plain_product(hyper)
         slopes = []
         for j, pairs in self.mixed:
@@ -197,15 +130,17 @@ class Likelihood:
         R[self.flat] = (1 - hyper.nugget) * K
         R[:: self.n + 1] = 1.0
         try:
-            solved = solve(R.reshape(self.n, self.n), self.y)
+            solution = solve(R.reshape(self.n, self.n), self.y)
         except np.linalg.LinAlgError:
             return 1e10, np.zeros(len(vector))
-        variance = max(solved.variance, 1e-300)
-        value = 0.5 * (np.log(variance) + solved.log_det / self.n)
-        scaled = solved.beta / np.sqrt(variance)
-        W = invert(solved.upper, overwrite=True).ravel()[self.flat]
+        variance = max(solution.variance, 1e-300)
+        value = 0.5 * (np.log(variance) + solution.log_det / self.n)
+        # W, times K: what each d log k is multiplied with
+        scaled = solution.beta / np.sqrt(variance)
+        W = invert(solution.upper, overwrite=True).ravel()[self.flat]
         W -= scaled[self.rows[0]] * scaled[self.rows[1]]
         W *= K
+        # tr(W dR) by scale and by rho
         by = np.zeros((2, len(hyper.scales)))
         for j, distance in self.plain:  # d log k / d log l = z^2 / (1 + z)
             z = SQRT3 / hyper.scales[j] * distance
@@ -266,8 +201,8 @@ def _optimise(likelihood: Likelihood, vectors: FloatArray) -> FloatArray:
     """Local optima reached from each of `vectors`, best first."""
     bounds = likelihood.plan.bounds
     options = {"maxiter": 200, "ftol": 1e-10, "gtol": 1e-6}
-    found = [
+    optima = [
         minimize(likelihood, v, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         for v in vectors
     ]
-    return np.array([r.x for r in sorted(found, key=lambda r: float(r.fun))])
+    return np.array([r.x for r in sorted(optima, key=lambda r: float(r.fun))])

@@ -1,15 +1,25 @@
-"""Compiled: from the nodes of a regression tree to product boxes of the latents.
+"""Product boxes of the latents: how a tree's partition (Hutter et al. 2014, Eq. 2) is stored.
 
 Within one tree every axis is cut into cells: at the tree's thresholds and where a condition changes,
 or one cell a level for a category with more than two levels. A box allows, on each axis that it
-constrains, some runs of cells.
+constrains, some runs of cells; an axis that it does not name is whole.
+
+    axis 1                              box b names axes 0 and 1, so it has two constraints,
+    edges 1.0 +----+---------+----+     c = box_ptr[b] and c + 1:
+              |    |         |    |       axis[c]     = 0, one run: cells 1 to 2 (lo 1, hi 2)
+          0.3 +----+#########+----+       axis[c + 1] = 1, one run: cells 0 to 1 (lo 0, hi 1)
+              |    |## b ####|    |     width 0.5 and 0.3, weight 0.5 * 0.3
+          0.0 +----+---------+----+
+              0   0.2       0.7   1     axis 0
 
 Symbols
+    d                            axes
     edges[ptr[j] : ptr[j+1]]     ends of the cells of axis j, from 0 to 1
-    weight[b], value[b]          measure of box b and what the tree predicts in it
-    axis[box_ptr[b] : ...]       axes that box b constrains
-    width[c]                     measure of constraint c on its axis
-    run_lo, run_hi[run_ptr[c]:]  its runs of cells
+    value[b]                     c_b, what the tree predicts in box b
+    weight[b]                    measure of box b, prod_j |S_bj|
+    axis[box_ptr[b] : ...]       axes that box b constrains, one constraint c each
+    width[c]                     |S_bj|, measure of constraint c on its axis
+    run_lo, run_hi[run_ptr[c]:]  S_bj, its runs of cells
     lo[j], hi[j]                 the run that the current path allows on an ordered axis
     allowed[level_ptr[j] + k]    whether it allows level k of a category with many levels
 """
@@ -21,9 +31,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.spaces.cube import BoolArray, Box, FloatArray, IntArray, measure
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
+inlined = njit(inline="always", nogil=True, error_model="numpy")  # into a compiled function
 
 
 class Boxes(NamedTuple):
@@ -50,13 +61,37 @@ class Cells(NamedTuple):
     level_ptr: IntArray
 
 
-@compiled
-def _longer(a: Any) -> Any:
-    """Twice the room. A loop, because assigning slices takes long to compile."""
-    b = np.empty(2 * len(a), a.dtype)
-    for i in range(len(a)):
-        b[i] = a[i]
-    return b
+# Boxes as they are, seen from NumPy
+
+
+def within(boxes: Boxes, region: Box) -> Boxes:
+    """The same boxes with the measures that they have inside a region, up to a common factor."""
+    weight = boxes.weight.copy()
+    run_axis = np.repeat(boxes.axis, np.diff(boxes.run_ptr))
+    start = boxes.edges[boxes.ptr[run_axis] + boxes.run_lo]
+    end = boxes.edges[boxes.ptr[run_axis] + boxes.run_hi]
+    box_of = np.repeat(np.arange(len(weight)), np.diff(boxes.box_ptr))
+    for j, runs in region.items():
+        own = np.flatnonzero(boxes.axis == j)
+        common = sum(
+            np.clip(np.minimum(end, high) - np.maximum(start, low), 0.0, None) for low, high in runs
+        )
+        inside = np.add.reduceat(common, boxes.run_ptr[:-1]) if len(boxes.axis) else np.empty(0)
+        weight[box_of[own]] *= inside[own] / (boxes.width[own] * measure(runs))
+    return boxes._replace(weight=weight)
+
+
+def grid_cells(boxes: Boxes, columns: tuple[int, ...], grid: FloatArray) -> IntArray:
+    """Cells on `columns` in which grid points (g, k) lie, shape (g, k)."""
+    cells = np.empty(grid.shape, dtype=np.int64)
+    for k, j in enumerate(columns):
+        ends = boxes.edges[boxes.ptr[j] : boxes.ptr[j + 1]]
+        cells[:, k] = np.searchsorted(ends, grid[:, k], side="right") - 1
+        np.clip(cells[:, k], 0, len(ends) - 2, out=cells[:, k])
+    return cells
+
+
+# Boxes being collected, compiled
 
 
 @compiled
@@ -70,8 +105,8 @@ def whole(cells: Any) -> Any:
 
 
 @compiled
-def results(size: int) -> Any:
-    """Empty, growable results and their counts of boxes, constraints and runs."""
+def no_boxes(size: int) -> Any:
+    """Empty arrays in the order of `Boxes`, and the counts of boxes, constraints and runs in them."""
     return (
         np.empty(size, np.float64), np.empty(size, np.float64), np.zeros(size + 1, np.int64),
         np.empty(8 * size, np.int64), np.empty(8 * size, np.float64),
@@ -82,6 +117,7 @@ def results(size: int) -> Any:
 
 @compiled
 def trimmed(out: Any, count: Any) -> Any:
+    """The arrays without the room that is left in them."""
     boxes, constraints, runs = count
     return (
         out[0][:boxes].copy(), out[1][:boxes].copy(), out[2][: boxes + 1].copy(),
@@ -91,166 +127,84 @@ def trimmed(out: Any, count: Any) -> Any:
 
 
 @compiled
-def emit(
-    out: Any,
-    count: Any,
-    value: float,
-    state: Any,
-    axes: Any,
-    cells: Any,
-    keep_empty: bool,
+def longer(a: Any) -> Any:
+    """Twice the room. A loop, because assigning slices takes long to compile."""
+    b = np.empty(2 * len(a), a.dtype)
+    for i in range(len(a)):
+        b[i] = a[i]
+    return b
+
+
+@inlined
+def _with_room(out: Any, count: Any, constraints: int, runs: int) -> Any:
+    """The arrays, longer where one more box with so many constraints and runs would not fit."""
+    value, weight, box_ptr, axis, width, run_ptr, run_lo, run_hi = out
+    if count[0] + 2 >= len(value):
+        value, weight, box_ptr = longer(value), longer(weight), longer(box_ptr)
+    while count[1] + constraints + 2 >= len(axis):
+        axis, width, run_ptr = longer(axis), longer(width), longer(run_ptr)
+    while count[2] + runs + 2 >= len(run_lo):
+        run_lo, run_hi = longer(run_lo), longer(run_hi)
+    return value, weight, box_ptr, axis, width, run_ptr, run_lo, run_hi
+
+
+@inlined
+def _level_runs(j: int, allowed: Any, cells: Any, run_lo: Any, run_hi: Any, n_run: int) -> Any:
+    """Write the allowed levels of a category as runs: their measure, and how many runs there are."""
+    first, base = cells.ptr[j], cells.level_ptr[j]
+    width = 0.0
+    inside = False
+    for k in range(cells.level_ptr[j + 1] - base):
+        if allowed[base + k]:
+            if not inside:
+                run_lo[n_run] = k
+            run_hi[n_run] = k + 1
+            width += cells.edges[first + k + 1] - cells.edges[first + k]
+            inside = True
+        elif inside:
+            n_run += 1
+            inside = False
+    return width, n_run + inside
+
+
+@compiled
+def append(
+    out: Any, count: Any, value: float, state: Any, axes: Any, cells: Any, all_of_it: bool
 ) -> Any:
-    """Append the box that `state` describes on `axes`; an empty one is dropped unless told."""
-    out_value, out_weight, box_ptr, axis, out_width, run_ptr, run_lo, run_hi = out
+    """Append the box that `state` describes on `axes`; returns the arrays, which may be new ones.
+
+    Axes that it leaves whole are not named and a box of measure 0 is dropped, unless `all_of_it` is
+    wanted, which is so where the box is to be cut further.
+    """
     lo, hi, allowed = state
     ptr, edges, many, level_ptr = cells
+    out = _with_room(out, count, len(axes), len(axes) + level_ptr[len(many)])
+    out_value, out_weight, box_ptr, axis, out_width, run_ptr, run_lo, run_hi = out
     n_box, n_con, n_run = count
-    if n_box + 2 >= len(out_value):
-        out_value, out_weight, box_ptr = _longer(out_value), _longer(out_weight), _longer(box_ptr)
-    while n_con + len(axes) + 2 >= len(axis):
-        axis, out_width, run_ptr = _longer(axis), _longer(out_width), _longer(run_ptr)
     weight = 1.0
     for q in range(len(axes)):
         j = axes[q]
-        first = ptr[j]
-        width = 0.0
+        first, size = n_run, ptr[j + 1] - ptr[j] - 1
         if many[j]:
-            base = level_ptr[j]
-            levels = level_ptr[j + 1] - base
-            total = 0
-            for k in range(levels):
-                total += allowed[base + k]
-            if total == levels and not keep_empty:
+            width, n_run = _level_runs(j, allowed, cells, run_lo, run_hi, n_run)
+            if run_lo[first] == 0 and run_hi[first] == size and n_run > first and not all_of_it:
+                n_run = first  # the whole axis is no constraint
                 continue
-            while n_run + levels + 2 >= len(run_lo):
-                run_lo, run_hi = _longer(run_lo), _longer(run_hi)
-            inside = False
-            for k in range(levels):
-                if allowed[base + k]:
-                    if not inside:
-                        run_lo[n_run] = k
-                    run_hi[n_run] = k + 1
-                    width += edges[first + k + 1] - edges[first + k]
-                    inside = True
-                elif inside:
-                    n_run += 1
-                    inside = False
-            n_run += inside
         else:
-            if lo[j] == 0 and hi[j] == ptr[j + 1] - first - 1 and not keep_empty:
+            if lo[j] == 0 and hi[j] == size and not all_of_it:
                 continue
-            while n_run + 2 >= len(run_lo):
-                run_lo, run_hi = _longer(run_lo), _longer(run_hi)
             run_lo[n_run] = lo[j]
             run_hi[n_run] = hi[j]
-            width = edges[first + hi[j]] - edges[first + lo[j]]
+            width = edges[ptr[j] + hi[j]] - edges[ptr[j] + lo[j]]
             n_run += 1
         axis[n_con] = j
         out_width[n_con] = width
         n_con += 1
         run_ptr[n_con] = n_run
-        weight *= width
-    if weight > 0.0 or keep_empty:
+        weight *= width  # |P_i| = prod_j |Theta_j^(i)| (Hutter et al. 2014, Def. 4)
+    if weight > 0.0 or all_of_it:
         out_value[n_box] = value
         out_weight[n_box] = weight
         box_ptr[n_box + 1] = n_con
-        count[0] = n_box + 1
-        count[1] = n_con
-        count[2] = n_run
-    return out_value, out_weight, box_ptr, axis, out_width, run_ptr, run_lo, run_hi
-
-
-@compiled
-def walk(
-    left: Any,
-    right: Any,
-    value: Any,
-    node_axis: Any,
-    node_level: Any,
-    node_cell: Any,
-    cells: Any,
-    keep_empty: bool,
-) -> Any:
-    """Boxes of all leaves, conditional axes taken as they stand, and for each constraint whether the
-    leaf also takes configurations that lack its axis. Empty boxes are kept where they are to be cut.
-    """
-    many, level_ptr = cells.many, cells.level_ptr
-    lo, hi, allowed = whole(cells)
-    d = len(many)
-    takes_lacking = np.ones(d, np.bool_)
-    used = np.zeros(d, np.int64)
-    axes = np.empty(d, np.int64)
-    n_axes = 0
-    out, count = results(len(left))
-    lacking = np.empty(8 * len(left), np.bool_)
-
-    # the path from the root, and what to restore on the way back
-    stack = np.zeros(len(left) + 1, np.int64)
-    stage = np.zeros(len(left) + 1, np.int8)
-    kept = np.empty(len(left) + 1, np.int64)
-    kept_lacking = np.empty(len(left) + 1, np.bool_)
-    undo = np.empty(64, np.int64)
-    undo_mark = np.empty(len(left) + 1, np.int64)
-    n_undo = 0
-    depth = 0
-    while depth >= 0:
-        node = stack[depth]
-        if left[node] < 0:
-            before = count[1]
-            out = emit(out, count, value[node], (lo, hi, allowed), axes[:n_axes], cells, keep_empty)
-            while count[1] >= len(lacking):
-                lacking = _longer(lacking)
-            for c in range(before, count[1]):
-                lacking[c] = takes_lacking[out[3][c]]
-            depth -= 1
-            continue
-        j = node_axis[node]
-        at = level_ptr[j] + node_level[node]
-        if stage[depth] == 0:  # go left: below the threshold, or not this level
-            stage[depth] = 1
-            if used[j] == 0:
-                axes[n_axes] = j
-                n_axes += 1
-            used[j] += 1
-            if many[j]:
-                kept[depth] = allowed[at]
-                allowed[at] = False
-            else:
-                kept[depth] = hi[j]
-                hi[j] = min(hi[j], node_cell[node])
-            depth += 1
-            stack[depth] = left[node]
-            stage[depth] = 0
-        elif stage[depth] == 1:  # go right: above the threshold, or this level alone
-            stage[depth] = 2
-            kept_lacking[depth] = takes_lacking[j]
-            takes_lacking[j] = False
-            if many[j]:
-                allowed[at] = kept[depth]
-                undo_mark[depth] = n_undo
-                for r in range(level_ptr[j], level_ptr[j + 1]):
-                    if r != at and allowed[r]:
-                        allowed[r] = False
-                        if n_undo + 1 >= len(undo):
-                            undo = _longer(undo)
-                        undo[n_undo] = r
-                        n_undo += 1
-            else:
-                hi[j] = kept[depth]
-                kept[depth] = lo[j]
-                lo[j] = max(lo[j], node_cell[node])
-            depth += 1
-            stack[depth] = right[node]
-            stage[depth] = 0
-        else:  # back up
-            takes_lacking[j] = kept_lacking[depth]
-            if many[j]:
-                while n_undo > undo_mark[depth]:
-                    n_undo -= 1
-                    allowed[undo[n_undo]] = True
-            else:
-                lo[j] = kept[depth]
-            used[j] -= 1
-            n_axes -= used[j] == 0
-            depth -= 1
-    return trimmed(out, count), lacking[: count[1]].copy()
+        count[0], count[1], count[2] = n_box + 1, n_con, n_run
+    return out

@@ -2,7 +2,29 @@
 
 A leaf says of a conditional axis: active and inside a set, or (where it also takes configurations that
 lack the axis) inactive. In terms of the latents each is a union of disjoint boxes over the axis and its
-ancestors. Symbols as in boxes.py.
+ancestors, its *alternatives*. Axis x below is active where the category m is a:
+
+    leaf "x > 0.4"                       leaf "x <= 0.4" (an inactive x is -1 for a tree)
+
+    x 1.0 +----+---------+               x 1.0 +----+---------+    1st alternative: m = a, x <= 0.4
+          |####|         |                     |    |#########|    2nd alternative: m = b or c, x free
+      0.4 +----+    x    |                 0.4 +----+#########|
+          |    | inactive|                     |####|#########|
+      0.0 +----+---------+                 0.0 +----+---------+
+            a     b, c     m                     a     b, c     m
+
+With several such axes a box is one alternative of each, and all of them intersected. Combinations are
+tried depth first: one axis after another is narrowed, and restored from a log afterwards.
+
+Symbols of boxes.py, and
+    conditional[j]     whether axis j has a condition
+    lacking[c]         whether the leaf of constraint c takes configurations that lack its axis
+    demand[j]          whether axis j has to be active
+    condition_cell[i]  cell at which condition cut i lies in this tree
+    split[0 : n]       axes of the leaf that have alternatives
+    choice[q]          the alternative of split[q] that is being tried
+    held               the leaf's own sets on these axes: lo, hi, allowed
+    log                (axis, lo, hi) before a narrowing, or (axis, level, -1) for a level forbidden
 """
 
 from __future__ import annotations
@@ -12,7 +34,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hyperlens.spaces.cube import BoolArray, IntArray
-from hyperlens.surrogates.random_forest.boxes import compiled, emit, results, trimmed, whole
+from hyperlens.surrogates.random_forest.boxes import (
+    append,
+    compiled,
+    inlined,
+    no_boxes,
+    trimmed,
+    whole,
+)
 
 
 class Alternatives(NamedTuple):
@@ -35,13 +64,7 @@ class Alternatives(NamedTuple):
     ancestor: IntArray
 
 
-@compiled
-def _longer_log(a: Any) -> Any:
-    b = np.empty((2 * len(a), 3), np.int64)
-    for i in range(len(a)):
-        for k in range(3):
-            b[i, k] = a[i, k]
-    return b
+# The state of one axis
 
 
 @compiled
@@ -64,6 +87,7 @@ def _load(leaves: Any, b: int, state: Any, cells: Any) -> None:
 
 @compiled
 def _free(j: int, state: Any, cells: Any) -> None:
+    """Let the state allow all of axis j."""
     lo, hi, allowed = state
     lo[j] = 0
     hi[j] = cells.ptr[j + 1] - cells.ptr[j] - 1
@@ -71,37 +95,43 @@ def _free(j: int, state: Any, cells: Any) -> None:
         allowed[r] = True
 
 
+@inlined
+def _hold(j: int, state: Any, held: Any, cells: Any) -> None:
+    """Put the leaf's set on axis j aside, and free the axis."""
+    held[0][j] = state[0][j]
+    held[1][j] = state[1][j]
+    for r in range(cells.level_ptr[j], cells.level_ptr[j + 1]):
+        held[2][r] = state[2][r]
+    _free(j, state, cells)
+
+
 @compiled
 def _intersect(
     j: int, low: int, high: int, mask: Any, start: int, state: Any, cells: Any, log: Any, n_log: int
 ) -> Any:
-    """Narrow axis j to [low, high) or to the mask; returns whether anything is left, and the log."""
+    """Narrow axis j to [low, high) or to the mask; returns whether anything is left, and n_log."""
     lo, hi, allowed = state
-    if cells.many[j]:
-        base = cells.level_ptr[j]
-        levels = cells.level_ptr[j + 1] - base
-        while n_log + levels + 1 >= len(log):
-            log = _longer_log(log)
-        some = False
-        for k in range(levels):
-            if allowed[base + k]:
-                if mask[start + k]:
-                    some = True
-                else:
-                    allowed[base + k] = False
-                    log[n_log, 0], log[n_log, 1], log[n_log, 2] = j, base + k, -1
-                    n_log += 1
-        return some, log, n_log
-    if n_log + 1 >= len(log):
-        log = _longer_log(log)
-    log[n_log, 0], log[n_log, 1], log[n_log, 2] = j, lo[j], hi[j]
-    lo[j] = max(lo[j], low)
-    hi[j] = min(hi[j], high)
-    return lo[j] < hi[j], log, n_log + 1
+    if not cells.many[j]:
+        log[n_log, 0], log[n_log, 1], log[n_log, 2] = j, lo[j], hi[j]
+        lo[j] = max(lo[j], low)
+        hi[j] = min(hi[j], high)
+        return lo[j] < hi[j], n_log + 1
+    base = cells.level_ptr[j]
+    some = False
+    for k in range(cells.level_ptr[j + 1] - base):
+        if allowed[base + k]:
+            if mask[start + k]:
+                some = True
+            else:
+                allowed[base + k] = False
+                log[n_log, 0], log[n_log, 1], log[n_log, 2] = j, base + k, -1
+                n_log += 1
+    return some, n_log
 
 
 @compiled
 def _take_back(state: Any, log: Any, n_log: int, mark: int) -> int:
+    """Undo what was logged after the mark, the latest first."""
     lo, hi, allowed = state
     while n_log > mark:
         n_log -= 1
@@ -113,78 +143,82 @@ def _take_back(state: Any, log: Any, n_log: int, mark: int) -> int:
     return n_log
 
 
-@compiled
-def cut(
-    leaves: Any,
-    lacking: Any,
-    conditional: Any,
-    demand: Any,
-    condition_cell: Any,
-    alt: Any,
-    cells: Any,
-    keep_empty: bool,
-) -> Any:
-    """Cut leaves that constrain conditional axes into product boxes of the latents.
+# The alternatives of one leaf
 
-    For each such axis one alternative is chosen: active with the leaf's set, or inactive and free if
-    the leaf takes configurations that lack it. Axes in `demand` must be active. All combinations that
-    leave something are found by backtracking.
+
+@compiled
+def _list_axes(
+    leaves: Any, lacking: Any, b: int, conditional: Any, demand: Any, alt: Any, seen: Any,
+    axes: Any, split: Any, may_lack: Any,
+) -> Any:  # fmt: skip
+    """List the axes that boxes of leaf b may constrain, and among them those with alternatives.
+
+    First what the leaf names, then what is demanded, then the ancestors of both.
     """
-    value, _, box_ptr, axis, _, _, _, _ = leaves
-    d = len(conditional)
-    state = whole(cells)
-    held_lo = np.empty(d, np.int64)
-    held_hi = np.empty(d, np.int64)
-    held = np.ones(cells.level_ptr[d] + 1, np.bool_)
-    axes = np.empty(d, np.int64)  # all that may be constrained
-    split = np.empty(d, np.int64)  # those with alternatives
-    may_lack = np.empty(d, np.bool_)
-    seen = np.full(d, -1, np.int64)
-    choice = np.empty(d + 1, np.int64)
-    mark = np.zeros(d + 1, np.int64)
-    log = np.empty((64, 3), np.int64)
-    out, count = results(len(value))
-    for b in range(len(value)):
-        _load(leaves, b, state, cells)
-        n_axes = 0
-        n_split = 0
-        for c in range(box_ptr[b], box_ptr[b + 1]):
-            j = axis[c]
+    _, _, box_ptr, axis, _, _, _, _ = leaves
+    n_axes, n_split = 0, 0
+    for c in range(box_ptr[b], box_ptr[b + 1]):
+        j = axis[c]
+        seen[j] = b
+        axes[n_axes] = j
+        n_axes += 1
+        if conditional[j]:
+            may_lack[n_split] = lacking[c] and not demand[j]
+            split[n_split] = j
+            n_split += 1
+    for j in range(len(demand)):
+        if demand[j] and seen[j] != b:
             seen[j] = b
             axes[n_axes] = j
             n_axes += 1
-            if conditional[j]:
-                may_lack[n_split] = lacking[c] and not demand[j]
-                split[n_split] = j
-                n_split += 1
-        for j in range(d):
-            if demand[j] and seen[j] != b:
-                seen[j] = b
-                axes[n_axes] = j
+            may_lack[n_split] = False
+            split[n_split] = j
+            n_split += 1
+    for q in range(n_split):
+        for r in range(alt.ancestor_ptr[split[q]], alt.ancestor_ptr[split[q] + 1]):
+            i = alt.ancestor[r]
+            if seen[i] != b:
+                seen[i] = b
+                axes[n_axes] = i
                 n_axes += 1
-                may_lack[n_split] = False
-                split[n_split] = j
-                n_split += 1
+    return n_axes, n_split
+
+
+@compiled
+def _empty_log(alt: Any, cells: Any) -> Any:
+    """Room for the sets of one alternative of every axis; a level is forbidden once at a time."""
+    d, most = len(cells.many), 0
+    for a in range(len(alt.active)):
+        most = max(most, alt.set_ptr[a + 1] - alt.set_ptr[a])
+    return np.empty((d * (most + 1) + cells.level_ptr[d] + 1, 3), np.int64)
+
+
+@compiled
+def cut(
+    leaves: Any, lacking: Any, conditional: Any, demand: Any, condition_cell: Any, alt: Any,
+    cells: Any,
+) -> Any:  # fmt: skip
+    """Cut leaves that constrain conditional axes into product boxes of the latents."""
+    value, d = leaves[0], len(conditional)
+    state, held, log = whole(cells), whole(cells), _empty_log(alt, cells)
+    axes, split, may_lack = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.bool_)
+    seen = np.full(d, -1, np.int64)  # last leaf that listed an axis
+    choice, mark = np.empty(d + 1, np.int64), np.zeros(d + 1, np.int64)
+    out, count = no_boxes(len(value))
+    for b in range(len(value)):
+        # The leaf as it stands; its sets on conditional axes wait until they are known to be active
+        _load(leaves, b, state, cells)
+        n_axes, n_split = _list_axes(
+            leaves, lacking, b, conditional, demand, alt, seen, axes, split, may_lack
+        )
         for q in range(n_split):
-            j = split[q]
-            for r in range(alt.ancestor_ptr[j], alt.ancestor_ptr[j + 1]):
-                i = alt.ancestor[r]
-                if seen[i] != b:
-                    seen[i] = b
-                    axes[n_axes] = i
-                    n_axes += 1
-            held_lo[j] = state[0][j]
-            held_hi[j] = state[1][j]
-            for r in range(cells.level_ptr[j], cells.level_ptr[j + 1]):
-                held[r] = state[2][r]
-            _free(j, state, cells)
-        level = 0
-        n_log = 0
-        if n_split > 0:
-            choice[0] = alt.ptr[split[0]] - 1
+            _hold(split[q], state, held, cells)
+            choice[q] = alt.ptr[split[q]] - 1
+        # One alternative for each of them, depth first
+        level, n_log = 0, 0
         while level >= 0:
             if level == n_split:
-                out = emit(out, count, value[b], state, axes[:n_axes], cells, keep_empty)
+                out = append(out, count, value[b], state, axes[:n_axes], cells, False)
                 level -= 1
                 continue
             n_log = _take_back(state, log, n_log, mark[level])
@@ -192,27 +226,22 @@ def cut(
             choice[level] += 1
             a = choice[level]
             if a >= alt.ptr[own + 1] or not (alt.active[a] or may_lack[level]):
-                level -= 1  # active alternatives come first: nothing is left at this level
+                choice[level] = alt.ptr[own] - 1  # active ones come first: none is left here
+                level -= 1
                 continue
-            some = True
+            some = True  # its ancestors decide whether it is active ...
             for s in range(alt.set_ptr[a], alt.set_ptr[a + 1]):
-                j = alt.set_axis[s]
-                some, log, n_log = _intersect(
-                    j, condition_cell[alt.set_low[s]], condition_cell[alt.set_high[s]],
-                    alt.levels, alt.set_levels[s], state, cells, log, n_log,
-                )  # fmt: skip
+                low, high = condition_cell[alt.set_low[s]], condition_cell[alt.set_high[s]]
+                j, levels = alt.set_axis[s], alt.set_levels[s]
+                some, n_log = _intersect(j, low, high, alt.levels, levels, state, cells, log, n_log)
                 if not some:
                     break
-            if some and alt.active[a]:
-                some, log, n_log = _intersect(
-                    own, held_lo[own], held_hi[own], held, cells.level_ptr[own], state, cells, log,
-                    n_log,
-                )  # fmt: skip
+            if some and alt.active[a]:  # ... and then it lies in the leaf's set, else it is free
+                low, high, levels = held[0][own], held[1][own], cells.level_ptr[own]
+                some, n_log = _intersect(own, low, high, held[2], levels, state, cells, log, n_log)
             if some:
                 level += 1
                 mark[level] = n_log
-                if level < n_split:
-                    choice[level] = alt.ptr[split[level]] - 1
         _take_back(state, log, n_log, 0)
         for q in range(n_axes):
             _free(axes[q], state, cells)

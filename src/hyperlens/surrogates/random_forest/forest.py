@@ -3,8 +3,9 @@
 Symbols
     n, d     rows and axes of X
     T        number of trees
-    f_t      prediction of tree t, piecewise constant on its leaves
-    V_U      variance of the component of f_t that belongs to the set U of axes
+    f_t      prediction of tree t, piecewise constant on its leaves (Hutter et al. 2014, Eq. 3)
+    V_U      variance of the component of f_t that belongs to the set U of axes (Eq. 6)
+    V        variance of f_t over the latents (Eq. 5)
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperlens.spaces.cube import BoolArray, Box, Cube, FloatArray, IntArray, measure
-from hyperlens.surrogates import agreement
-from hyperlens.surrogates.random_forest import anova
-from hyperlens.surrogates.random_forest.boxes import Boxes
+from hyperlens.spaces.cube import BoolArray, Box, Cube, FloatArray, IntArray
+from hyperlens.surrogates.random_forest import anova, tree_products
+from hyperlens.surrogates.random_forest.boxes import grid_cells, within
 from hyperlens.surrogates.random_forest.leaves import Encoding
 
 MANY = 60  # axes above which pairs that never meet are not listed
@@ -126,7 +126,8 @@ class Forest:
     def shares(
         self, order: int = 2, effects: tuple[tuple[int, ...], ...] | None = None
     ) -> TreeShares:
-        """Functional ANOVA of every tree, exact under the latent product measure (Hutter et al. 2014 Alg. 2).
+        """F_U = V_U / V of every tree, exact under the latent product measure (Hutter et al. 2014,
+        Algorithm 2).
 
         With many axes only those pairs are listed that some tree splits on together; all others are
         exactly zero. `effects` asks for a list of one's own.
@@ -141,41 +142,37 @@ class Forest:
             _, variance, parts = anova.shares(boxes, order)
             if variance <= 0:
                 return None
-            return parts / variance, anova.triples(boxes, triples) / variance if len(
-                triples
-            ) else parts[0, :0]
+            three = anova.triples(boxes, triples) if len(triples) else np.empty(0)
+            return parts / variance, three / variance  # line 11
 
-        found = self._each(one)
-        kept = [f for f in found if f is not None]
+        trees = [shares for shares in self._each(one) if shares is not None]
         if effects is None:
             together = np.ones((d, d), dtype=bool)
-            if d > MANY and kept:
-                together = np.any([parts > 0 for parts, _ in kept], axis=0)
+            if d > MANY and trees:
+                together = np.any([parts > 0 for parts, _ in trees], axis=0)
             pairs = zip(*np.nonzero(np.triu(together, 1)), strict=True) if order > 1 else ()
             effects = (*((j,) for j in range(d)), *((int(i), int(j)) for i, j in pairs))
         low = [u for u in effects if len(u) < 3]
         first, second = [u[0] for u in low], [u[-1] for u in low]
-        shares = [np.concatenate([parts[first, second], three]) for parts, three in kept]
-        return TreeShares(
-            effects, np.array(shares).reshape(len(kept), len(effects)), len(found) - len(kept)
-        )
+        shares = [np.concatenate([parts[first, second], three]) for parts, three in trees]
+        varied = np.array(shares).reshape(len(trees), len(effects))
+        return TreeShares(effects, varied, self.trees - len(trees))
 
     def marginals(
         self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
     ) -> FloatArray:
         """Each tree's average over all other axes at grid points (g, len(columns)); shape (T, g).
 
-        Conditional axes among `columns` and in `region` are taken as active (Moosbauer et al. 2021 Appendix B), and the
-        average is over the region only.
+        Conditional axes among `columns` and in `region` are taken as active (Moosbauer et al. 2021,
+        Appendix B), and the average is over the region only.
         """
         others = {j: runs for j, runs in (region or {}).items() if j not in columns}
 
         def one(tree: Any) -> FloatArray:
-            boxes = _within(self.encoding.boxes(tree, (*columns, *others)), others)
-            cells = np.column_stack(
-                [_cell(boxes, j, grid[:, k]) for k, j in enumerate(columns)]
-            ).astype(np.int64)
-            return np.asarray(anova.marginal(boxes, np.array(columns, dtype=np.int64), cells))
+            boxes = within(self.encoding.boxes(tree, (*columns, *others)), others)
+            return np.asarray(
+                anova.marginal(boxes, np.array(columns), grid_cells(boxes, columns, grid))
+            )
 
         return np.array(self._each(one))
 
@@ -196,30 +193,26 @@ class Forest:
         others = {j: runs for j, runs in (region or {}).items() if j not in columns}
         centre = float(self.y.mean())
 
-        def one(tree: Any) -> tuple[FloatArray, agreement.Parts]:
+        def one(tree: Any) -> tuple[FloatArray, tree_products.Parts]:
             value = tree.value[:, 0, 0] - centre
             boxes = self.encoding.boxes(tree, (*columns, *others), value)
+            cells = grid_cells(boxes, columns, grid)
             square = value**2 + np.maximum(tree.impurity, 0.0)
-            squares = _within(self.encoding.boxes(tree, (*columns, *others), square), others)
-            cells = np.column_stack(
-                [_cell(boxes, j, grid[:, k]) for k, j in enumerate(columns)]
-            ).astype(np.int64)
-            spread = anova.marginal(squares, np.array(columns, dtype=np.int64), cells)
-            return spread, agreement.parts(boxes, columns, cells, others)
+            squares = within(self.encoding.boxes(tree, (*columns, *others), square), others)
+            spread = anova.marginal(squares, np.array(columns), cells)
+            return spread, tree_products.parts(boxes, columns, cells, others)
 
-        found = self._each(one)
-        trees = [part for _, part in found]
+        spreads, trees = zip(*self._each(one), strict=True)
 
         def product(t: int) -> FloatArray:
             """Mean of tree t times every tree from t on, those after it twice."""
-            sums = [agreement.product(trees[t], other) for other in trees[t:]]
+            sums = [tree_products.product(trees[t], other) for other in trees[t:]]
             means = (np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0) for a, b in sums)
             return np.asarray(sum((1 + (u > 0)) * mean for u, mean in enumerate(means)))
 
         with ThreadPoolExecutor(self.threads) as pool:
             square = sum(pool.map(product, range(len(trees)))) / len(trees) ** 2
-        spread = np.mean([spread for spread, _ in found], axis=0)
-        return np.asarray(np.maximum(spread - square, 0.0))
+        return np.asarray(np.maximum(np.mean(spreads, axis=0) - square, 0.0))
 
     def _trees(self) -> Iterator[Any]:
         return (estimator.tree_ for estimator in self.estimators)
@@ -246,26 +239,3 @@ def compile_ahead() -> Thread:
 def _bag(seed: int, n: int) -> IntArray:
     """Rows that a tree sees, drawn with replacement as scikit-learn draws them."""
     return np.random.RandomState(seed).randint(0, n, n, dtype=np.int32).astype(np.int64)
-
-
-def _within(boxes: Boxes, region: Box) -> Boxes:
-    """The same boxes with the measures that they have inside a region, up to a common factor."""
-    weight = boxes.weight.copy()
-    run_axis = np.repeat(boxes.axis, np.diff(boxes.run_ptr))
-    start = boxes.edges[boxes.ptr[run_axis] + boxes.run_lo]
-    end = boxes.edges[boxes.ptr[run_axis] + boxes.run_hi]
-    box_of = np.repeat(np.arange(len(weight)), np.diff(boxes.box_ptr))
-    for j, runs in region.items():
-        own = np.flatnonzero(boxes.axis == j)
-        common = sum(
-            np.clip(np.minimum(end, high) - np.maximum(start, low), 0.0, None) for low, high in runs
-        )
-        inside = np.add.reduceat(common, boxes.run_ptr[:-1]) if len(boxes.axis) else np.empty(0)
-        weight[box_of[own]] *= inside[own] / (boxes.width[own] * measure(runs))
-    return boxes._replace(weight=weight)
-
-
-def _cell(boxes: Boxes, column: int, x: FloatArray) -> IntArray:
-    """Cell of each number on one axis of a tree."""
-    ends = boxes.edges[boxes.ptr[column] : boxes.ptr[column + 1]]
-    return np.clip(np.searchsorted(ends, x, side="right") - 1, 0, len(ends) - 2)

@@ -1,12 +1,12 @@
 """The leaves of a scikit-learn regression tree as weighted boxes of the latent unit cube.
 
-A leaf is a product of sets, one for each axis that its path splits on. Where it constrains a
-conditional axis it is cut into disjoint product boxes of the latents: (ancestors such that the axis
-is active, axis inside the leaf's set) and, if the leaf also takes configurations that lack the axis,
-(ancestors such that it is inactive, axis free).
+From a cube to the columns that trees see, and from a tree back to the cube in three steps: cells
+(here), boxes of the leaves (partition.py), boxes of the latents where axes are conditional (cutting.py).
 
-Within one tree every axis is cut into cells: at the tree's thresholds and where a condition changes,
-or one cell a level for a category with more than two levels. Sets are runs of cells.
+Symbols of boxes.py, and
+    X (n, d)              vectors, nan where an axis is inactive
+    columns (c, 2)        (axis, level) of each tree column, level -1 for an ordered axis
+    cut[i], axis[i], ...  of node i: where its threshold lies on the latent axis that it splits
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from hyperlens.spaces.cube import WHOLE, BoolArray, Box, Cube, FloatArray, IntArray
-from hyperlens.surrogates.random_forest.boxes import Boxes, Cells, walk
+from hyperlens.surrogates.random_forest.boxes import Boxes, Cells
 from hyperlens.surrogates.random_forest.cutting import Alternatives, cut
+from hyperlens.surrogates.random_forest.partition import Nodes, partition
 
 INACTIVE = -1.0  # what a tree sees of an inactive coordinate
 
@@ -35,6 +36,8 @@ class Encoding:
 
     cube: Cube
     order: IntArray | None = None
+
+    # From vectors to tree columns
 
     @cached_property
     def many(self) -> BoolArray:
@@ -64,74 +67,67 @@ class Encoding:
 
     def apply(self, X: FloatArray) -> np.ndarray[Any, Any]:
         """Vectors (n, d) to tree columns (n, columns), single precision as scikit-learn wants."""
-        seen = np.empty((len(X), len(self.columns)), dtype=np.float32)
+        table = np.empty((len(X), len(self.columns)), dtype=np.float32)
         for c, (j, level) in enumerate(self.columns):
             x = X[:, j]
             if level < 0:
-                seen[:, c] = np.where(np.isnan(x), INACTIVE, x)
+                table[:, c] = np.where(np.isnan(x), INACTIVE, x)
             else:
-                seen[:, c] = self.cube.axes[j].level(np.nan_to_num(x)) == level
-                seen[np.isnan(x), c] = 0.0
-        return seen
+                table[:, c] = self.cube.axes[j].level(np.nan_to_num(x)) == level
+                table[np.isnan(x), c] = 0.0
+        return table
+
+    # The conditions as arrays, once for all trees
 
     @cached_property
     def condition_cuts(self) -> tuple[IntArray, FloatArray]:
         """(axis, place) of every cut that a condition makes on an ordered axis."""
-        found = {
-            (parent, end)
-            for clauses in self.cube.conditions.values()
-            for clause in clauses
-            for parent, runs in clause
-            if not self.many[parent]
-            for end in (0.0, 1.0, *(end for run in runs for end in run))
-        }
-        cuts = sorted(found)
-        return (
-            np.array([c[0] for c in cuts], dtype=np.int64),
-            np.array([c[1] for c in cuts], dtype=np.float64),
+        cuts = sorted(
+            {
+                (parent, end)
+                for clauses in self.cube.conditions.values()
+                for clause in clauses
+                for parent, runs in clause
+                if not self.many[parent]
+                for end in (0.0, 1.0, *(end for run in runs for end in run))
+            }
         )
+        axes, places = [c[0] for c in cuts], [c[1] for c in cuts]
+        return np.array(axes, dtype=np.int64), np.array(places, dtype=np.float64)
 
     @cached_property
     def alternatives(self) -> Alternatives:
-        cut_index = {
-            (int(j), float(x)): i for i, (j, x) in enumerate(zip(*self.condition_cuts, strict=True))
-        }
-        ptr, active, set_ptr = [0], [], [0]
-        set_axis, set_low, set_high, set_levels = [], [], [], []
+        """Boxes over the ancestors of each axis, from Cube.activity_boxes; see cutting.py."""
+        cuts = zip(*self.condition_cuts, strict=True)
+        cut_index = {(int(j), float(x)): i for i, (j, x) in enumerate(cuts)}
+        ptr, active, set_ptr, ancestor_ptr, ancestor = [0], [], [0], [0], []
+        sets: list[tuple[int, int, int, int]] = []  # axis, cuts of its ends, place in masks
         masks: list[bool] = []
-        ancestor_ptr, ancestor = [0], []
         for j in range(self.cube.d):
             if self.conditional[j]:
                 ancestor += sorted(self.cube.ancestors(j))
-                for is_active, boxes in zip(
-                    (True, False), self.cube.activity_boxes(j), strict=True
-                ):
+                for on, boxes in zip((True, False), self.cube.activity_boxes(j), strict=True):
                     for box in (b for whole in boxes for b in self._single_runs(whole)):
-                        active.append(is_active)
+                        active.append(on)
                         for parent, runs in sorted(box.items()):
-                            set_axis.append(parent)
                             if self.many[parent]:
-                                axis = self.cube.axes[parent]
-                                set_low.append(0)
-                                set_high.append(0)
-                                set_levels.append(len(masks))
-                                masks += list(axis.weights(runs) > 0)
+                                sets.append((parent, 0, 0, len(masks)))
+                                masks += list(self.cube.axes[parent].weights(runs) > 0)
                             else:
-                                low, high = runs[0]
-                                set_low.append(cut_index[parent, low])
-                                set_high.append(cut_index[parent, high])
-                                set_levels.append(-1)
-                        set_ptr.append(len(set_axis))
+                                start, end = runs[0]
+                                ends = cut_index[parent, start], cut_index[parent, end]
+                                sets.append((parent, *ends, -1))
+                        set_ptr.append(len(sets))
             ptr.append(len(active))
             ancestor_ptr.append(len(ancestor))
 
         def ints(x: list[int]) -> IntArray:
             return np.array(x, dtype=np.int64)
 
+        set_axis, low, high, levels = np.array(sets, dtype=np.int64).reshape(-1, 4).T.copy()
         return Alternatives(
-            ints(ptr), np.array(active, dtype=bool), ints(set_ptr), ints(set_axis), ints(set_low),
-            ints(set_high), ints(set_levels), np.array(masks, dtype=bool), ints(ancestor_ptr),
-            ints(ancestor),
+            ints(ptr), np.array(active, dtype=bool), ints(set_ptr), set_axis, low, high, levels,
+            np.array(masks, dtype=bool), ints(ancestor_ptr), ints(ancestor),
         )  # fmt: skip
 
     def _single_runs(self, box: Box) -> list[Box]:
@@ -141,6 +137,8 @@ class Encoding:
             for j, runs in box.items()
         ]
         return [dict(choice) for choice in product(*choices)]
+
+    # From a tree to boxes
 
     def boxes(
         self, tree: Any, forced: tuple[int, ...] = (), values: FloatArray | None = None
@@ -157,24 +155,15 @@ class Encoding:
         place = self._cuts(np.asarray(tree.threshold), node_axis, node_level)
         ptr, edges, node_cell, condition_cell = self._cells(place, node_axis, node_level)
         cells = Cells(ptr, edges, self.many, self.level_ptr)
-        leaves, lacking = walk(
-            np.asarray(tree.children_left), np.asarray(tree.children_right),
-            np.ascontiguousarray(tree.value[:, 0, 0] if values is None else values),
-            node_axis, node_level, node_cell, cells,
-            bool(self.cube.conditions),
-        )  # fmt: skip
+        value = np.ascontiguousarray(tree.value[:, 0, 0] if values is None else values)
+        left, right = np.asarray(tree.children_left), np.asarray(tree.children_right)
+        nodes = Nodes(left, right, value, node_axis, node_level, node_cell)
+        leaves, lacking = partition(nodes, cells, bool(self.cube.conditions))
         if self.cube.conditions:
             demand = np.zeros(self.cube.d, dtype=bool)
             demand[[j for j in forced if self.conditional[j]]] = True
             leaves = cut(
-                leaves,
-                lacking,
-                self.conditional,
-                demand,
-                condition_cell,
-                self.alternatives,
-                cells,
-                False,
+                leaves, lacking, self.conditional, demand, condition_cell, self.alternatives, cells
             )
         return Boxes._make((*leaves, ptr, edges))
 

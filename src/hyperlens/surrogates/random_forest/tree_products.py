@@ -3,7 +3,8 @@
 A tree is a sum over its boxes of value times indicator. The average of f_t f_u over the latents is
 the sum over pairs of boxes of the product of values and the measure of what they have in common: the
 product over axes of common lengths. Explained columns are not averaged: a pair of boxes counts at a
-grid point that both hold.
+grid point that both hold. It is what the pointwise variance of a forest (Moosbauer et al. 2021, Eq. 5)
+needs beside the squares of single trees.
 
 Symbols
     reach[b]                     measure of box b over the averaged axes, inside the region
@@ -47,20 +48,22 @@ def parts(boxes: Boxes, columns: tuple[int, ...], cells: IntArray, region: Box) 
         runs = slice(boxes.run_ptr[c], boxes.run_ptr[c + 1])
         at = cells[:, columns.index(int(boxes.axis[c])), None]
         holds[box_of[c]] &= ((boxes.run_lo[runs] <= at) & (at < boxes.run_hi[runs])).any(axis=1)
-    kept = np.flatnonzero(~explained)
-    kept = kept[np.lexsort((boxes.axis[kept], box_of[kept]))]
-    counts = np.diff(boxes.run_ptr)[kept]
-    of = np.repeat(np.arange(len(kept)), counts)  # constraint of each run
-    run = np.repeat(boxes.run_ptr[kept] - np.cumsum(counts) + counts, counts) + np.arange(len(of))
-    first = boxes.ptr[boxes.axis[kept]][of]
+    averaged = np.flatnonzero(~explained)
+    averaged = averaged[np.lexsort((boxes.axis[averaged], box_of[averaged]))]
+    axis, box_of = boxes.axis[averaged], box_of[averaged]
+    counts = np.diff(boxes.run_ptr)[averaged]
+    of = np.repeat(np.arange(len(axis)), counts)  # constraint of each run
+    run = np.repeat(boxes.run_ptr[averaged] - np.cumsum(counts) + counts, counts)
+    run += np.arange(len(of))
+    first = boxes.ptr[axis][of]
     start, end = boxes.edges[first + boxes.run_lo[run]], boxes.edges[first + boxes.run_hi[run]]
-    of, start, end = _inside(of, start, end, boxes.axis[kept], region)
-    length = np.bincount(of, end - start, minlength=len(kept)).astype(np.float64)
-    ptr = np.searchsorted(box_of[kept], np.arange(len(boxes.value) + 1))
+    of, start, end = _inside(of, start, end, axis, region)
+    length = np.bincount(of, end - start, minlength=len(axis)).astype(np.float64)
+    ptr = np.searchsorted(box_of, np.arange(len(boxes.value) + 1))
     reach = np.ones(len(boxes.value))
-    np.multiply.at(reach, box_of[kept], length)
-    run_ptr = np.searchsorted(of, np.arange(len(kept) + 1))
-    return Parts(boxes.value, reach, ptr, boxes.axis[kept], length, run_ptr, start, end, holds)
+    np.multiply.at(reach, box_of, length)
+    run_ptr = np.searchsorted(of, np.arange(len(axis) + 1))
+    return Parts(boxes.value, reach, ptr, axis, length, run_ptr, start, end, holds)
 
 
 def _inside(
@@ -77,9 +80,9 @@ def _inside(
         of = np.concatenate([of[~here], *(p[0] for p in pieces)])
         start = np.concatenate([start[~here], *(p[1] for p in pieces)])
         end = np.concatenate([end[~here], *(p[2] for p in pieces)])
-    kept = np.flatnonzero(start < end)
-    kept = kept[np.argsort(of[kept], kind="stable")]
-    return of[kept], start[kept], end[kept]
+    some = np.flatnonzero(start < end)
+    some = some[np.argsort(of[some], kind="stable")]
+    return of[some], start[some], end[some]
 
 
 @compiled
