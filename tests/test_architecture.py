@@ -107,7 +107,7 @@ ALLOWED = {
 
 # folders whose files have names of other folders' files by design, see docs/architecture.md
 MIRRORS = {"plots", "terminal", "commands"}
-NAMESAKES = {"protocol", "search", "sources"}
+NAMESAKES = {"anova", "protocol", "search", "sources"}
 
 LONG = 60  # lines of a function
 LONGER = {
@@ -123,10 +123,6 @@ LONGER = {
     "plots.run.timeline:draw",
     "reports.analysis:analyse",
     "reports.proposal_cards:path_cards",
-    "surrogates.random_forest.anova:_by_sweep",
-    "surrogates.random_forest.boxes:emit",
-    "surrogates.random_forest.boxes:walk",
-    "surrogates.random_forest.cutting:cut",
 }
 
 DOZEN = 12
