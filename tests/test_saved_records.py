@@ -220,8 +220,8 @@ def test_values_of_parameters_keep_their_types(records: dict[str, Record]) -> No
         ({"record": "Bias", "trials": 3}, "'mmd' of Bias is missing"),
         ({"record": "Bias", "path": [[1.0], [1.0, 2.0]]}, "'path' of Bias"),
         ({"record": "Bias", "path": {"shape": [2, 10**9]}}, "shape of an empty array"),
-        ({"record": "Schedule", "budget": "1e999999999"}, "is not a fraction"),
-        ({"record": "Schedule", "budget": "1/0"}, "'budget' of Schedule"),
+        ({"record": "Schedule", "total": "1e999999999"}, "is not a fraction"),
+        ({"record": "Schedule", "total": "1/0"}, "'total' of Schedule"),
         ({"record": "Effect", "band": "wide"}, "is not one of pointwise, joint"),
     ],
 )
