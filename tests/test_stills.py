@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from base64 import b64decode
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
-from analyses import analysis, effect, footprint, runs, spending, timeline, trials
+from analyses import LOW, analysis, effect, footprint, runs, spending, timeline, trials
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
 from plotly.graph_objects import Figure, Heatmap, Parcoords
 from views import searched, together, tree
 
+import hyperlens as hl
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
@@ -24,7 +28,7 @@ from hyperlens.plots.effects.region_growth import draw_growth
 from hyperlens.plots.parts.style import DARK
 from hyperlens.plots.stills.still import still
 from hyperlens.plots.stills.traces import said
-from hyperlens.record import Record
+from hyperlens.record import Record, figure_bundle
 from hyperlens.reports import check_stills, stills
 
 EVIL = "<script>$\\frac</script>"
@@ -238,20 +242,54 @@ def test_a_long_frame_is_cut() -> None:
 
 @dataclass(frozen=True)
 class Bare(Record):
-    """A record with neither frame nor figure."""
+    """A record without a figure, with a frame of everything that a cell may hold."""
 
     sentence: str
+    notes: tuple[str, ...] = ("A <i>note</i>.", "A <i>note</i>.")
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        cells = {"n": [1, 12345.678], "t": [("a", "<b>"), None], "m": [True, 0.25], "x": [None, 2]}
+        return pd.DataFrame(cells, dtype=object)
 
 
-def test_a_notebook_shows_the_figure_and_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_shows_the_figure_below_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     display = ModuleType("IPython.display")
-    display.display = shown.append  # type: ignore[attr-defined]
+    display.display = lambda what, raw=False: shown.append(what)  # type: ignore[attr-defined]
     display.HTML = lambda text: ("html", text)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     timeline()._ipython_display_()
-    assert shown == [draw(timeline()), ("html", timeline()._repr_html_())]
+    words, figure = shown
+    assert words == ("html", timeline()._repr_html_())
+    assert figure["application/vnd.plotly.v1+json"] == json.loads(draw(timeline()).to_json())
+    assert b64decode(figure["image/png"]).startswith(b"\x89PNG")
     shown.clear()
     Bare("Nothing <b>to see</b>.")._ipython_display_()
-    assert shown == [("html", "<b>Bare</b><p>Nothing &lt;b&gt;to see&lt;/b&gt;.</p>")]
+    assert [what for what, _ in shown] == ["html"]
+
+
+def test_a_notebook_needs_no_stills(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert set(figure_bundle(draw(timeline()))) == {"application/vnd.plotly.v1+json", "text/html"}
+
+
+def test_a_notebook_aligns_numbers_and_escapes_texts() -> None:
+    text = Bare("Nothing <b>to see</b>.")._repr_html_()
+    assert "<h4>Bare</h4><p>Nothing &lt;b&gt;to see&lt;/b&gt;.</p>" in text
+    assert '<td class="n">1</td><td>a × &lt;b&gt;</td><td>True</td><td class="n">–</td>' in text
+    assert '<td class="n">12346</td><td>–</td><td>0.25</td><td class="n">2</td>' in text
+    assert text.count("A &lt;i&gt;note&lt;/i&gt;.") == 1
+
+
+def test_a_surrogate_and_its_quality_are_short_and_show_their_verdict() -> None:
+    assert repr(LOW) == (
+        "<Quality of the forest: caution; R2 0.40, rank correlation 0.60, coverage 0.80, 4 trials>"
+    )
+    assert '<span class="badge caution">caution</span>' in LOW._repr_html_()
+    rows = [{"x": x / 9, "loss": (x / 9) ** 2} for x in range(10)]
+    fitted = hl.fit(hl.read(pd.DataFrame(rows), objective="loss"), "forest")
+    assert repr(fitted).startswith("<Fitted random forest: 10 trials of 1 parameter; <Quality of")
+    assert len(repr(fitted)) < 200
+    assert "Fitted random forest" in fitted._repr_html_()

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import json
 import unicodedata
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from hyperlens.errors import AnalysisError, SourceError
+from hyperlens.notebook import title_of, view
 from hyperlens.plain import Misfit, as_json, built, plain, public
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NOTEBOOK_ROWS = 20
 CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
 
 
 @dataclass(frozen=True)
 class Record:
     """Base of all results. Subclasses are frozen dataclasses of names, numbers and arrays."""
+
+    _shares: ClassVar[tuple[str, ...]] = ()  # columns of the frame that are shown in percent
 
     def __post_init__(self) -> None:
         for f in dataclasses.fields(self):
@@ -106,26 +109,38 @@ class Record:
         return still(draw(self))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of it in HTML: the verdict, the first rows of its frame, its notes."""
-        quality, notes = getattr(self, "quality", None), getattr(self, "notes", ())
-        said = [getattr(self, "sentence", ""), getattr(quality, "sentence", ""), *notes]
-        parts = [f"<p>{html.escape(text)}</p>" for text in said if text]
-        try:
-            frame = self.frame
-        except NotImplementedError:
-            return f"<b>{html.escape(type(self).__name__)}</b>" + "".join(parts)
-        left = len(frame) - NOTEBOOK_ROWS
-        table = frame.head(NOTEBOOK_ROWS).to_html(index=False, border=0, float_format=_digits)
-        parts.append(table + (f"<p>… and {left} more rows</p>" if left > 0 else ""))
-        return f"<b>{html.escape(type(self).__name__)}</b>" + "".join(parts)
+        """What a notebook shows of it above the figure."""
+        quality: Any = getattr(self, "quality", None)
+        objective: str = getattr(self, "objective", "")
+        title = title_of(type(self)) + (f" for {objective}" if objective else "")
+        notes = (getattr(quality, "sentence", ""), *getattr(self, "notes", ()))
+        verdict = getattr(quality, "verdict", "")
+        sentence = getattr(self, "sentence", "")
+        return view(title, sentence, self.frame, notes, verdict, self._shares)
 
     def _ipython_display_(self) -> None:
-        """A notebook shows the Plotly figure in its own way, and the rest below it."""
+        """Words and numbers, and the figure below them."""
         from IPython.display import HTML, display
 
-        with suppress(TypeError):  # some records have no figure
-            display(self.plot())
         display(HTML(self._repr_html_()))
+        with suppress(TypeError):  # some records have no figure
+            display(figure_bundle(self.plot()), raw=True)
+
+
+def figure_bundle(figure: Any) -> dict[str, Any]:
+    """A Plotly figure for any notebook: alive in Jupyter and VS Code, elsewhere a picture.
+
+    Where Matplotlib is missing, Plotly's own page with its script from the net stands for the picture.
+    """
+    from hyperlens.plots.stills.still import still
+
+    live = {"application/vnd.plotly.v1+json": json.loads(figure.to_json())}
+    try:
+        picture = BytesIO()
+        still(figure).savefig(picture, format="png")
+    except AnalysisError:
+        return live | {"text/html": figure.to_html(full_html=False, include_plotlyjs="cdn")}
+    return live | {"image/png": b64encode(picture.getvalue()).decode()}
 
 
 def record_of(fields: Mapping[str, Any]) -> Record:
@@ -149,10 +164,6 @@ def _subclasses(kind: type[Record]) -> Iterator[type[Record]]:
     for each in kind.__subclasses__():
         yield each
         yield from _subclasses(each)
-
-
-def _digits(x: float) -> str:
-    return f"{x:.4g}"
 
 
 def written_out(value: Any) -> Any:

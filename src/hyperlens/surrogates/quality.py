@@ -13,8 +13,10 @@ from typing import Literal
 
 import numpy as np
 
+from hyperlens.notebook import view
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import Surrogate
+from hyperlens.words import counted, decimals
 
 FEWEST = 10  # trials below which no number of a cross-validation means anything
 GOOD_R2, FAIR_R2 = 0.7, 0.3
@@ -24,7 +26,7 @@ BAND = 1.959963984540054  # 97.5 % quantile of the normal distribution
 Verdict = Literal["trust", "caution", "do not trust"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quality:
     """Cross-validated quality; r2, rank_correlation and coverage are nan where undefined."""
 
@@ -36,6 +38,14 @@ class Quality:
     folds: int
     verdict: Verdict
     sentence: str
+
+    def __repr__(self) -> str:
+        numbers = f"R2 {decimals(self.r2)}, rank correlation {decimals(self.rank_correlation)}"
+        coverage = f"coverage {decimals(self.coverage)}, {counted(self.trials, 'trial')}"
+        return f"<Quality of the {self.surrogate}: {self.verdict}; {numbers}, {coverage}>"
+
+    def _repr_html_(self) -> str:
+        return view(f"Quality of the {self.surrogate}", self.sentence, verdict=self.verdict)
 
 
 def assess(

@@ -58,6 +58,7 @@ class Region:
 class Regions(Record):
     """A tree of regions for one parameter; `split` and `merge` grow and shrink it step by step."""
 
+    _shares = ("share",)
     objective: str
     maximize: bool
     parameter: str

@@ -45,6 +45,7 @@ class Ablation(Record):
     alone, in the first round; `shapley` its Shapley value between the two configurations.
     """
 
+    _shares = ("share",)
     objective: str
     maximize: bool
     method: str

@@ -49,6 +49,7 @@ class Importance(Record):
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
     """
 
+    _shares = ("share", "std", "low", "high", "witness")
     objective: str
     surrogate: SurrogateName
     parameters: tuple[tuple[str, ...], ...]

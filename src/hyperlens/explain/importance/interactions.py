@@ -34,6 +34,7 @@ class Interactions(Record):
     the two-parameter effects of the first pairs, as far as they act together at all.
     """
 
+    _shares = ("share",)
     objective: str
     surrogate: str
     pairs: tuple[tuple[str, str], ...]

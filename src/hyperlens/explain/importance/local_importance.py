@@ -36,6 +36,7 @@ class LocalImportance(Record):
     predicted there, in the user's direction, and `best_value` where. Inactive parameters have share 0.
     """
 
+    _shares = ("share",)
     objective: str
     maximize: bool
     at: str

@@ -12,12 +12,13 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.adapters import REMEDY, adapted
 from hyperlens.explain.models.curves import Predictor
 from hyperlens.explain.models.training import Cap, Training, training
+from hyperlens.notebook import view
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality, assess
 from hyperlens.surrogates.threads import one_thread
-from hyperlens.words import SURROGATES
+from hyperlens.words import SURROGATES, counted, surrogate_name
 
 if TYPE_CHECKING:
     from hyperlens.surrogates.gaussian_process.gp import GP
@@ -33,7 +34,7 @@ MOST_COST = 1e150  # a larger one cannot be squared
 LEAST_SPREAD = 1e-150  # of the costs: the square of a smaller one vanishes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fitted:
     """A surrogate of one objective, its cross-validated quality, and what to know about the fit."""
 
@@ -43,6 +44,14 @@ class Fitted:
     training: Training
     notes: tuple[str, ...]
     cube: Cube
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.training.y), 'trial')} of {counted(self.cube.d, 'parameter')}"
+        return f"<Fitted {surrogate_name(self.name)}: {size}; {self.quality!r}>"
+
+    def _repr_html_(self) -> str:
+        title = f"Fitted {surrogate_name(self.name)}"
+        return view(title, self.quality.sentence, None, self.notes, self.quality.verdict)
 
 
 def fit(
