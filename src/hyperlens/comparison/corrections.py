@@ -1,4 +1,4 @@
-"""p-values adjusted for having tested several hypotheses at once.
+"""p-values adjusted for having tested several hypotheses at once (Holm 1979; Finner 1993).
 
 Symbols
     m        number of hypotheses

@@ -1,5 +1,7 @@
 """Average ranks, and Friedman's test with Iman and Davenport's F: do the methods differ at all?
 
+Friedman 1937; Iman and Davenport 1980.
+
 Symbols (Demsar 2006)
     N, k     data sets (rows), methods (columns)
     R_j      average rank of method j; 1 is best, ties share the mean of their ranks

@@ -1,6 +1,6 @@
 """Two methods over many data sets: Wilcoxon's signed-rank test and how large the difference is.
 
-Symbols
+Symbols (Wilcoxon 1945)
     d        differences of a pair, one a data set; those that rounding could have made are zero
     R+, R-   sums of the ranks of |d| where d > 0 and where d < 0
 Zero differences are ranked with the others and then left out of the test (Pratt 1959). In the sums

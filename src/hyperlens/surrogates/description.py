@@ -31,8 +31,8 @@ def rebuild(
 
 
 def believe(model: GP | Forest, X: FloatArray, y: FloatArray, awaited: FloatArray) -> GP | Forest:
-    """The kriging believer: the same surrogate, which takes its own means for the costs of vectors
-    (k, d) that are still being evaluated."""
+    """The kriging believer (Ginsbourger et al. 2010): the same surrogate, which takes its own means for
+    the costs of vectors (k, d) that are still being evaluated."""
     if not len(awaited):
         return model
     both = np.vstack([X, awaited]), np.concatenate([y, model.predict(awaited)[0]])

@@ -1,4 +1,5 @@
-"""Partial dependence: how the cost depends on one or two parameters, with a confidence band."""
+"""Partial dependence: how the cost depends on one or two parameters, with a confidence band
+(Friedman 2001; Moosbauer et al. 2021)."""
 
 from __future__ import annotations
 

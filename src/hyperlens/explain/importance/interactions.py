@@ -1,4 +1,4 @@
-"""How strongly two parameters act together: Friedman's H, exact.
+"""How strongly two parameters act together: Friedman's H (Friedman and Popescu 2008), exact.
 
 H^2 of a pair is the part of the variance of its joint partial dependence that is not the sum of the two
 single ones. Under the uniform measure that is V_jk / (V_j + V_k + V_jk) of the functional ANOVA, so no

@@ -1,4 +1,4 @@
-"""Curves of single configurations (ICE): the prediction as one or two parameters move.
+"""The prediction for single configurations as one or two parameters move (ICE, Goldstein et al. 2015).
 
 Symbols
     S        the explained columns, moved over a grid of g points

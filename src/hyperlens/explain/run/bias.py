@@ -1,4 +1,5 @@
-"""Where the search looked and where it did not: maximum mean discrepancy to uniform (Moosbauer et al. 2021 C.1).
+"""Where the search looked and where it did not: maximum mean discrepancy to uniform
+(Gretton et al. 2012; Moosbauer et al. 2021 C.1).
 
 Symbols
     X, U     n evaluated configurations, and REFERENCE drawn uniformly from the space

@@ -7,7 +7,7 @@ paired    every background row with random orders of the players and their rever
 sampled   Croppi 2021 algorithm 2: K steps, each with one background row and one order drawn at random, shared
           by all parameters. Contributions miss the payout by the sampling error of the average.
 
-Symbols: see mixtures.py.
+Symbols: see coalitions.py.
 """
 
 from __future__ import annotations

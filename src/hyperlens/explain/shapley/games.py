@@ -1,4 +1,4 @@
-"""Shapley values of games whose worth is known for every coalition (Croppi 2021 Eq. 6).
+"""Shapley values of games whose worth is known for every coalition (Shapley 1953; Croppi 2021 Eq. 6).
 
 Symbols
     m        players; a coalition is a number whose bit j says whether player j is in it

@@ -1,8 +1,8 @@
 """Shapley values of a Gaussian process whose kernel is a product over columns.
 
 The mean of a coalition is a sum over data of product games. Where each player joins with
-probability t, independently, expectations multiply over blocks of columns, and Owen's formula
-phi_j = integral_0^1 E_t[gain of j] dt has a polynomial of degree m - 1 inside: Gauss-Legendre with
+probability t, independently, expectations multiply over blocks of columns, and the formula of Owen 1972,
+phi_j = integral_0^1 E_t[gain of j] dt, has a polynomial of degree m - 1 inside: Gauss-Legendre with
 ceil(m / 2) nodes is exact. The standard deviation is no such game; its coalitions are enumerated
 over a background, and share the kernel factors of their columns.
 

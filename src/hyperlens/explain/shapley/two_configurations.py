@@ -1,7 +1,7 @@
 """Shapley values of the predicted mean between two configurations, exactly, in any dimension.
 
 Gaussian process: a coalition's mean is a sum over data of products over columns, integrated as in
-gaussian.py with the source's factors in the place of averages.
+product_kernel.py with the source's factors in the place of averages.
 
 Forest: a leaf is reached by the coalitions that hold all of its p columns on which only the target
 agrees with it, and none of the q on which only the source does. Of a leaf with value v each of the

@@ -1,6 +1,6 @@
 """Focus search: the minimum of a cheap function on a cube by random points in shrinking boxes.
 
-The infill search of the papers (mlrMBO): each restart draws Latin-hypercube points, keeps the best
+The infill search of the papers (mlrMBO, Bischl et al. 2017): each restart draws Latin-hypercube points, keeps the best
 one, halves every range around it, and draws again. The best points of all rounds that lie apart are
 then polished along their continuous coordinates, which the papers did not do (`polished=0`); that
 finds narrow minima with far fewer points.
