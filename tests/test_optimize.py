@@ -16,15 +16,14 @@ from scipy.stats import norm
 from hyperlens import Parameter, Space, SpaceError
 from hyperlens.optimize import SMBO, Candidate
 from hyperlens.optimize.optimizers import designs as sampling
-from hyperlens.optimize.optimizers.acquisition import (
-    expected_improvement,
-    log_expected_improvement,
-    lower_confidence_bound,
-    probability_of_improvement,
-)
 from hyperlens.optimize.optimizers.focus_search import Part, _apart, focus_search
 from hyperlens.proposal import from_ranges
 from hyperlens.spaces.cube import Axis, Cube, FloatArray
+from hyperlens.surrogates.acquisition import (
+    expected_improvement,
+    log_expected_improvement,
+    lower_confidence_bound,
+)
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.gaussian_process.posterior import Parameters
 
@@ -112,14 +111,11 @@ def test_expected_improvement_is_its_integral() -> None:
             below = np.linspace(min(m, best) - 12 * s, best, 200_001)
             area = trapezoid((best - below) * norm.pdf(below, m, s), below)
             assert value == pytest.approx(area, abs=1e-7)
-        chance = probability_of_improvement(MEAN, STD, best)
-        assert chance == pytest.approx(norm.cdf(best, MEAN, STD))
 
 
 def test_without_uncertainty_an_improvement_is_certain_or_nothing() -> None:
     mean, none = np.array([1.0, 3.0]), np.zeros(2)
     assert expected_improvement(mean, none, 2.0).tolist() == [1.0, 0.0]
-    assert probability_of_improvement(mean, none, 2.0).tolist() == [1.0, 0.0]
     assert log_expected_improvement(mean, none, 2.0).tolist() == [0.0, -np.inf]
 
 

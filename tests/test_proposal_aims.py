@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import hyperlens as hl
-from hyperlens.explain.proposals.aims import improvement
 from hyperlens.explain.proposals.proposers import proposer
 from hyperlens.explain.proposals.reasons import tidy
 from hyperlens.reports.cards import cards
 from hyperlens.reports.proposal_cards import path_cards, unrecorded_card, why_card
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.acquisition import expected_improvement
 
 SPACE = hl.Space.of(
     [
@@ -122,7 +122,7 @@ def test_a_larger_improvement_is_better_in_either_direction(
 
     def worth(inside: set[int]) -> float:
         point = np.array([[x[j] if j in inside else b[j] for j in range(3)]])
-        return float(improvement(*source.model.predict(point), source.best)[0])
+        return float(expected_improvement(*source.model.predict(point), source.best)[0])
 
     orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
     by_hand = np.zeros(3)

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hyperlens import words
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.proposals.aims import Score
-from hyperlens.explain.proposals.proposers import (
-    Origin,
-    WhichTrial,
-    first_explainable,
-    numbered,
-    origin,
-    position,
-    recorded_aim,
-)
-from hyperlens.explain.proposals.why import PARTS, Baseline, Question, Why, explained
+from hyperlens.explain.proposals.explainable_trials import comparable, explainable
+from hyperlens.explain.proposals.proposers import Origin, WhichTrial, origin, position
+from hyperlens.explain.proposals.question import Baseline, Question, Score
+from hyperlens.explain.proposals.reasons import motive
+from hyperlens.explain.proposals.why import PARTS, Why, explained
 from hyperlens.explain.shapley.attribution import Method
 from hyperlens.explain.shapley.backgrounds import WIDTH, Kind
 from hyperlens.proposal import Acquisition
@@ -33,7 +29,6 @@ from hyperlens.surrogates.threads import one_thread
 if TYPE_CHECKING:
     import pandas as pd
 
-INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded
 SHOWN = PARTS[:3]  # mean, uncertainty, bound
 
 
@@ -82,6 +77,7 @@ class ProposalPath(Record):
     methods: tuple[str, ...]
     background: str
     level: float
+    captions: tuple[tuple[str, ...], ...]  # of each proposal
     notes: tuple[str, ...]
     _whys: tuple[Why, ...] = field(default=(), repr=False, compare=False)
 
@@ -90,8 +86,54 @@ class ProposalPath(Record):
         """What the trials are: where all were drawn at random, none of them is a proposal."""
         return "trial" if set(self.origin) == {"random"} else "proposal"
 
+    @property
+    def sentence(self) -> str:
+        """What the proposals were for, counted."""
+        pairs = zip(self.payout["mean"], self.payout["uncertainty"], strict=True)
+        motives = Counter(motive(float(m), float(u), self.maximize) for m, u in pairs)
+        most = ", ".join(f"{count} {meaning}" for meaning, count in motives.most_common(3))
+        return (
+            f"Of {words.counted(len(self.trial), self.called)} explained, by what they meant: {most}. "
+            "Exploitation is a better expected result than average, exploration more uncertainty."
+        )
+
+    @property
+    def weight(self) -> FloatArray:
+        """What each parameter's value did to the bound on average, whichever way, shape (d,)."""
+        return np.asarray(np.abs(self.bound).mean(axis=0))
+
+    @property
+    def weight_sentence(self) -> str:
+        first = int(self.weight.argmax())
+        way = "Upward" if self.maximize else "Downward"
+        return (
+            f"{self.parameters[first]} weighed most in the search's choices, "
+            f"{words.number(float(self.weight[first]), 3)} of the bound on average. {way} is desirable."
+        )
+
+    @property
+    def as_expected(self) -> BoolArray:
+        """Which results lie within two standard deviations of what was predicted; not what failed."""
+        off = np.abs(self.measured - self.actual["mean"])
+        return np.asarray(off <= 2 * self.actual["uncertainty"])
+
+    @property
+    def expectation_sentence(self) -> str:
+        known = int(np.isfinite(self.measured).sum())
+        if not known:
+            return "None of these proposals has a result."
+        return (
+            f"{self.as_expected.sum()} of {words.counted(known, 'proposal')} came out within two "
+            "standard deviations of what the search expected; about 95 % would be right."
+        )
+
     def why(self, row: int) -> Why:
         """All that is known of one proposal."""
+        if not self._whys:
+            raise AnalysisError(
+                "A path that was read from a file has no single explanations; compute it again, or "
+                "ask for one with why()."
+            )
         return self._whys[row]
 
     @property
@@ -157,91 +199,30 @@ def path(
         tau, method, samples, background, size, width, baseline, acquisition, surrogate, level,
         seed, objective, trees,
     )  # fmt: skip
-    numbers, design, notes = _chosen(history, trials, initial, objective)
-    question, said = _comparable(history, numbers, question)
+    numbers, design, notes = explainable(history, trials, initial, objective)
+    question, comparison = comparable(history, numbers, question)
 
     def one(trial: int) -> Why:
         return explained(history, trial, question.proposer(history, trial), question, threads=1)
 
-    found: list[Why] = []
+    whys: list[Why] = []
     with one_thread(), ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         try:
             for record in pool.map(one, numbers):
-                found.append(record)
+                whys.append(record)
                 if progress is not None:
-                    progress(len(found), len(numbers))
+                    progress(len(whys), len(numbers))
         except BaseException:
             pool.shutdown(cancel_futures=True)  # who interrupts does not wait for all the others
             raise
-    return _collected(history, question, found, design, notes + said)
+    return _collected(history, question, whys, design, notes + comparison)
 
 
-def _comparable(
-    history: History, numbers: Sequence[int], question: Question
-) -> tuple[Question, tuple[str, ...]]:
-    """The question with one tau for all proposals, and what they were really chosen by."""
-    trials = [history.trials[position(history, number)] for number in numbers]
-    aims = [recorded_aim(trial) for trial in trials if origin(trial) == "surrogate"]
-    taus = {tau for _, tau in aims if tau is not None}
-    tau = question.tau
-    if tau is None:
-        tau = taus.pop() if len(taus) == 1 else 1.0
-    improving = sum(acquisition == "ei" for acquisition, _ in aims)
-    bounds = [own for acquisition, own in aims if acquisition == "lcb" and own is not None]
-    asked = replace(question, tau=tau)
-    if not improving and set(bounds) <= {tau}:
-        return asked, ()
-    verb = "maximised" if history.objective(question.objective).maximize else "minimised"
-    made = [f"{improving} maximised the expected improvement"] if improving else []
-    made += [f"{bounds.count(t)} {verb} a bound with tau {t:g}" for t in sorted(set(bounds))]
-    return asked, (
-        f"Of the proposals, {' and '.join(made)}; the bound that is shown has tau {tau:g} for all, so "
-        "that they can be compared.",
-    )
-
-
-def _chosen(
-    history: History,
-    trials: Sequence[WhichTrial] | None,
-    initial: int | None,
-    objective: str | None,
-) -> tuple[list[int], list[int], tuple[str, ...]]:
-    """Numbers of the trials to explain, positions of the initial design, and what to say of it."""
-    if trials is not None:
-        numbers = [numbered(history, trial, objective) for trial in trials]
-        if not numbers:
-            raise AnalysisError("No trial was named; name at least one, or none at all for a path.")
-        return numbers, _design(history, min(position(history, n) for n in numbers)), ()
-    recorded = [k for k, trial in enumerate(history.trials) if origin(trial) == "surrogate"]
-    if recorded and initial is None:
-        return [history.trials[k].number for k in recorded], _design(history, recorded[0]), ()
-    n = len(history.trials)
-    first = min(INITIAL * len(history.space), n // 2) if initial is None else initial
-    first = max(first, first_explainable(history, objective))
-    if not 0 <= first < n:
-        raise AnalysisError(
-            f"Of {n} trials the first {first} cannot all be the initial design; run more trials, or "
-            "name a smaller number."
-        )
-    design = _design(history, first)
-    said = (
-        f"The first {first} trials are taken as the initial design."
-        if design
-        else f"The first {first} trials are left out: too little was known before them."
-    )
-    return [t.number for t in history.trials[first:]], design, (said,)
-
-
-def _design(history: History, first: int) -> list[int]:
-    """Positions of the initial design: of the first trials those that were not drawn at random."""
-    return [k for k, trial in enumerate(history.trials[:first]) if origin(trial) != "random"]
-
-
-def _fitted(found: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> tuple[str, ...]:
+def _fitted(whys: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> tuple[str, ...]:
     """What is not known of those that were explained by a surrogate fitted here."""
-    fitted = [who for w, who in zip(found, origins, strict=True) if not w.recorded]
+    fitted = [who for w, who in zip(whys, origins, strict=True) if not w.recorded]
     what = "trials" if set(origins) == {"random"} else "proposals"
-    told: tuple[tuple[Origin, str], ...] = (
+    reasons: tuple[tuple[Origin, str], ...] = (
         ("random", "{} were drawn at random, no surrogate proposed them"),
         ("initial", "{} belong to the initial design, no surrogate proposed them"),
         ("unknown", "what the optimiser believed is not recorded for {}"),
@@ -249,11 +230,11 @@ def _fitted(found: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> t
     )
     at = " at the largest budget by then" if budgets else ""
     notes = []
-    for who, text in told:
+    for who, text in reasons:
         if n := fitted.count(who):
-            said = text.format(f"{n} of {len(found)} {what}")
+            start = text.format(f"{n} of {len(whys)} {what}")
             notes.append(
-                f"{said[0].upper() + said[1:]}; a surrogate was fitted to the complete trials before "
+                f"{start[0].upper() + start[1:]}; a surrogate was fitted to the complete trials before "
                 f"each{at}."
             )
     return tuple(notes)
@@ -262,54 +243,55 @@ def _fitted(found: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> t
 def _collected(
     history: History,
     question: Question,
-    found: Sequence[Why],
+    whys: Sequence[Why],
     design: Sequence[int],
     notes: tuple[str, ...],
 ) -> ProposalPath:
     space, names = history.space, history.space.names
-    order = [[w.parameters.index(name) for name in names] for w in found]
+    order = [[w.parameters.index(name) for name in names] for w in whys]
     arrays: dict[str, Any] = {
-        name + end: np.array([getattr(w, name + end)[o] for w, o in zip(found, order, strict=True)])
+        name + end: np.array([getattr(w, name + end)[o] for w, o in zip(whys, order, strict=True)])
         for name in SHOWN
         for end in ("", "_low", "_high")
     }
-    places = [position(history, w.trial) for w in found]
+    places = [position(history, w.trial) for w in whys]
     origins = tuple(origin(history.trials[k]) for k in places)
     if question.surrogate is None:
         budgets = len({t.budget for t in history.trials}) > 1
-        notes += _fitted(found, origins, budgets)
+        notes += _fitted(whys, origins, budgets)
 
     def each(which: Literal["actual", "average", "payout"]) -> dict[str, FloatArray]:
-        return {name: np.array([getattr(w, which)[name] for w in found]) for name in SHOWN}
+        return {name: np.array([getattr(w, which)[name] for w in whys]) for name in SHOWN}
 
     def values(place: int) -> tuple[Any, ...]:
         return tuple(history.trials[place].values.get(name) for name in names)
 
     return ProposalPath(
-        objective=found[0].objective,
-        maximize=found[0].maximize,
+        objective=whys[0].objective,
+        maximize=whys[0].maximize,
         parameters=names,
         log=tuple(p.log for p in space.parameters),
         numeric=tuple(p.numeric for p in space.parameters),
-        trial=np.array([w.trial for w in found]),
+        trial=np.array([w.trial for w in whys]),
         values=tuple(values(k) for k in places),
         vectors=history.vectors[places],
         **arrays,
         actual=each("actual"),
         average=each("average"),
         payout=each("payout"),
-        measured=np.array([np.nan if w.measured is None else w.measured for w in found]),
-        tau=np.array([w.tau for w in found]),
-        proposed_by=tuple(w.proposed_by for w in found),
+        measured=np.array([np.nan if w.measured is None else w.measured for w in whys]),
+        tau=np.array([w.tau for w in whys]),
+        proposed_by=tuple(w.proposed_by for w in whys),
         origin=origins,
-        r2=np.array([w.quality.r2 for w in found]),
-        recorded=np.array([w.recorded for w in found]),
+        r2=np.array([w.quality.r2 for w in whys]),
+        recorded=np.array([w.recorded for w in whys]),
         design=tuple(values(k) for k in design),
         design_vectors=history.vectors[list(design)],
-        surrogate=found[0].surrogate,
-        methods=tuple(sorted({w.method for w in found})),
-        background=found[0].background,
-        level=found[0].level,
+        surrogate=whys[0].surrogate,
+        methods=tuple(sorted({w.method for w in whys})),
+        background=whys[0].background,
+        level=whys[0].level,
+        captions=tuple(w.captions for w in whys),
         notes=notes,
-        _whys=tuple(found),
+        _whys=tuple(whys),
     )

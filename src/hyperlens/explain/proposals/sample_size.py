@@ -40,7 +40,22 @@ class SampleSize(Record):
     difference: FloatArray
     enough: BoolArray
     sufficient: int | None
-    sentence: str
+
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        size = self.samples[-1]
+        if self.sufficient is not None:
+            return (
+                f"{size} samples suffice: redistributing what is missing from the payout cannot change "
+                "the ranking."
+            )
+        lacking = [name for name, good in zip(CHECKED, self.enough[-1], strict=True) if not good]
+        return (
+            f"{size} samples do not suffice for the {', '.join(lacking)}: what is missing from the "
+            "payout is larger than the smallest difference between two parameters; draw more."
+        )
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -74,13 +89,13 @@ def check_sample_size(
         return _checked([explained])
     if not samples:
         raise AnalysisError("No sample size was given to check; give at least one.")
-    found: list[Why] = []
+    whys: list[Why] = []
     for size in sorted(samples):
         options |= {"method": "sampled", "samples": int(size)}
-        found.append(why(explained, trial, **options))
-        if _enough(found[-1]).all():
+        whys.append(why(explained, trial, **options))
+        if _enough(whys[-1]).all():
             break
-    return _checked(found)
+    return _checked(whys)
 
 
 def _gap(explained: Why) -> FloatArray:
@@ -100,24 +115,13 @@ def _enough(explained: Why) -> BoolArray:
     return np.asarray(_gap(explained) < _difference(explained))
 
 
-def _checked(found: Sequence[Why]) -> SampleSize:
-    enough = np.array([_enough(w) for w in found])
-    last = found[-1]
-    sufficient = last.samples if enough[-1].all() else None
-    lacking = [name for name, good in zip(CHECKED, enough[-1], strict=True) if not good]
-    sentence = (
-        f"{last.samples} samples suffice: redistributing what is missing from the payout cannot change "
-        "the ranking."
-        if sufficient is not None
-        else f"{last.samples} samples do not suffice for the {', '.join(lacking)}: what is missing from "
-        "the payout is larger than the smallest difference between two parameters; draw more."
-    )
+def _checked(whys: Sequence[Why]) -> SampleSize:
+    enough = np.array([_enough(w) for w in whys])
     return SampleSize(
-        trial=last.trial,
-        samples=np.array([w.samples for w in found]),
-        gap=np.array([_gap(w) for w in found]),
-        difference=np.array([_difference(w) for w in found]),
+        trial=whys[-1].trial,
+        samples=np.array([w.samples for w in whys]),
+        gap=np.array([_gap(w) for w in whys]),
+        difference=np.array([_difference(w) for w in whys]),
         enough=enough,
-        sufficient=sufficient,
-        sentence=sentence,
+        sufficient=whys[-1].samples if enough[-1].all() else None,
     )

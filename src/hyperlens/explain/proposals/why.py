@@ -10,46 +10,39 @@ Symbols
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperlens.errors import AnalysisError, listed
+from hyperlens import words
 from hyperlens.explain.importance.configurations import named
-from hyperlens.explain.proposals.aims import Score, aim, scored
-from hyperlens.explain.proposals.proposers import (
-    BEST,
-    Proposer,
-    WhichTrial,
-    numbered,
-    position,
-    proposer,
-)
+from hyperlens.explain.proposals.aims import aim
+from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, position
+from hyperlens.explain.proposals.question import Baseline, Question, Score, score_of
 from hyperlens.explain.proposals.reasons import (
     basis_sentence,
     overall_sentence,
     parameter_sentences,
     tidy,
 )
-from hyperlens.explain.shapley import backgrounds
-from hyperlens.explain.shapley.attribution import METHODS, Method, Part, attribute
-from hyperlens.explain.shapley.backgrounds import KINDS, SIZE, WIDTH, Kind
+from hyperlens.explain.shapley.attribution import Method, Part, attribute
+from hyperlens.explain.shapley.backgrounds import KINDS, WIDTH, Kind
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.proposal import Acquisition
 from hyperlens.record import Record
 from hyperlens.runs.history import History
-from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.surrogates.acquisition import lower_confidence_bound
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Baseline = Literal["default", "best"] | Mapping[str, Any]
 PARTS = ("mean", "uncertainty", "bound", "score")
-THESIS_POPULATION = 1000  # background points per parameter of the thesis's estimator
+MOST_SENTENCES = 2  # of parameters, below one of many proposals
 
 
 @dataclass(frozen=True)
@@ -119,9 +112,9 @@ class Why(Record):
     @property
     def parts(self) -> dict[str, FloatArray]:
         """Contributions as tables show them: rounding noise is 0; the score has a scale of its own."""
-        found = {name: getattr(self, name) for name in PARTS[:3]}
-        largest = max(float(np.abs(part).max(initial=0)) for part in found.values())
-        shown = {name: tidy(part, largest) for name, part in found.items()}
+        parts = {name: getattr(self, name) for name in PARTS[:3]}
+        largest = max(float(np.abs(part).max(initial=0)) for part in parts.values())
+        shown = {name: tidy(part, largest) for name, part in parts.items()}
         if self.score is not None:
             shown["score"] = tidy(self.score, float(np.abs(self.score).max(initial=0)))
         return shown
@@ -131,61 +124,22 @@ class Why(Record):
         """What `average` is, in a few words."""
         return "on average" if self.background in KINDS else f"of {self.background}"
 
-
-@dataclass(frozen=True)
-class Question:
-    """How a proposal is to be explained; see `why`."""
-
-    tau: float | None = None
-    method: Method = "auto"
-    samples: int | None = None
-    background: Kind = "global"
-    size: int | None = None
-    width: float = WIDTH
-    baseline: Baseline | None = None
-    acquisition: Acquisition | Score | None = None
-    surrogate: Any = None
-    level: float = 0.95
-    seed: int = 0
-    objective: str | None = None
-    trees: int = 64
-
-    def __post_init__(self) -> None:
-        if self.tau is not None and not (np.isfinite(self.tau) and self.tau >= 0):
-            raise AnalysisError(f"tau is {self.tau}; choose a finite number of at least 0.")
-        if self.method not in METHODS:
-            raise AnalysisError(
-                f"There is no method '{self.method}'; choose one of {listed(METHODS)}."
-            )
-        if self.background not in KINDS:
-            raise AnalysisError(
-                f"There is no background '{self.background}'; choose one of {listed(KINDS)}."
-            )
-        if self.baseline is not None and self.background != "global":
-            raise AnalysisError(
-                f"A baseline takes the place of a {self.background} background; give one of the two."
-            )
-        if self.samples is not None and self.samples < 2:
-            raise AnalysisError(f"{self.samples} samples have no spread; draw 2 or more.")
-        if self.size is not None and self.size < 1:
-            raise AnalysisError(f"A background of {self.size} points is none; use 1 or more.")
-        if not 0 < self.width <= 1:
-            raise AnalysisError(
-                f"A width of {self.width} is no part of an axis; choose one from above 0 to 1."
-            )
-        if not 0 < self.level < 1:
-            raise AnalysisError(
-                f"An interval of {self.level} is not a level; choose one between 0 and 1."
-            )
-
-    def proposer(self, history: History, trial: int) -> Proposer:
-        return proposer(
-            history,
-            trial,
-            self.surrogate,
-            objective=self.objective,
-            seed=self.seed,
-            trees=self.trees,
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """What goes with one of many: the sentence with the result, the numbers, and what the
+        strongest parameters did."""
+        measured = "It failed."
+        if self.measured is not None:
+            measured = f"It then measured {words.number(self.measured)}."
+        numbers = "; ".join(
+            f"{part} {words.number(self.actual[part])} ({self.compared_with} "
+            f"{words.number(self.average[part])}, payout {self.payout[part]:+.3g})"
+            for part in self.parts
+        )
+        return (
+            f"{self.sentence} {measured}",
+            f"{numbers[0].upper() + numbers[1:]}.",
+            *self.sentences[:MOST_SENTENCES],
         )
 
 
@@ -241,64 +195,50 @@ def explained(
     threads: int | None = None,
 ) -> Why:
     """The record of one proposal."""
-    space, chosen = history.space, history.objective(question.objective)
-    sign = -1.0 if chosen.maximize else 1.0
+    objective = history.objective(question.objective)
+    sign = -1.0 if objective.maximize else 1.0
     own = named(history, trial)
-    tau = source.tau if question.tau is None else question.tau
-    tau = 1.0 if tau is None else tau
+    latents, background, reference = question.compared_with(history, own.vector, source)
+
+    # What is judged: the bound, or a score
+    tau = next((t for t in (question.tau, source.tau) if t is not None), 1.0)
     acquisition = question.acquisition or source.acquisition or "lcb"
-    score = scored(acquisition, source.best, sign)
     same = acquisition == source.acquisition and (acquisition == "ei" or tau == source.tau)
-    judged = aim(acquisition, chosen.maximize, source.recorded and same)
-    latents, kind, reference = _background(history, own.vector, source, question)
+    judged = aim(acquisition, objective.maximize, source.recorded and same)
+    score = score_of(acquisition, source.best, sign)
 
     def quantities(mean: FloatArray, std: FloatArray) -> FloatArray:
-        rows = [mean, std, mean - tau * std]
+        rows = [mean, std, lower_confidence_bound(mean, std, tau)]
         return np.stack(rows if score is None else [*rows, score(mean, std)])
 
-    found = attribute(
-        Game(source.model, space.cube, own.vector, latents, quantities),
+    # Its Shapley values, in the user's own direction, the weightiest first
+    attribution = attribute(
+        Game(source.model, history.space.cube, own.vector, latents, quantities),
         question.method,
-        uniform=kind == "global",
+        uniform=background == "global",
         samples=question.samples,
         level=question.level,
         seed=question.seed,
         threads=threads,
     )
-    mean, uncertainty, bound, *rest = found.parts
-    bound = _combined(mean, uncertainty, bound, tau)
-    shown = {"mean": _turned(mean, sign), "uncertainty": uncertainty, "bound": _turned(bound, sign)}
-    if rest:
-        shown["score"] = rest[0]
-    order = np.argsort(-np.abs(shown[judged.part].contribution), kind="stable")
-    names = tuple(space.names[j] for j in order)
+    parts = _shown(attribution.parts, tau, sign)
+    order = np.argsort(-np.abs(parts[judged.part].contribution), kind="stable")
+    names = tuple(history.space.names[j] for j in order)
     values = tuple(own.values.get(name) for name in names)
-    numbers = {
-        name: {
-            "": part.contribution[order],
-            "_low": (part.contribution - part.reach)[order],
-            "_high": (part.contribution + part.reach)[order],
-        }
-        for name, part in shown.items()
-    }
-    arrays: dict[str, Any] = {
-        name + end: numbers[name][end] if name in numbers else None
-        for name in PARTS
-        for end in ("", "_low", "_high")
-    }
-    average = {name: part.average for name, part in shown.items()}
-    actual = {name: part.actual for name, part in shown.items()}
-    cost = history.trials[position(history, trial)].costs[history.objectives.index(chosen)]
+    arrays = _arrays(parts, order)
+    actual = {name: part.actual for name, part in parts.items()}
+    average = {name: part.average for name, part in parts.items()}
+    cost = history.trials[position(history, trial)].costs[history.objectives.index(objective)]
     return Why(
         trial=trial,
-        objective=chosen.name,
-        maximize=chosen.maximize,
+        objective=objective.name,
+        maximize=objective.maximize,
         parameters=names,
         values=values,
         **arrays,
         actual=actual,
         average=average,
-        payout={name: part.payout for name, part in shown.items()},
+        payout={name: part.payout for name, part in parts.items()},
         measured=float(cost) if np.isfinite(cost) else None,
         tau=tau,
         acquisition=judged.kind,
@@ -306,59 +246,51 @@ def explained(
         surrogate=source.name,
         recorded=source.recorded,
         learned=len(source.y),
-        method=found.method,
-        samples=found.samples,
-        background=kind,
+        method=attribution.method,
+        samples=attribution.samples,
+        background=background,
         background_size=len(latents),
         level=question.level,
         quality=source.quality,
-        basis=basis_sentence(tau, chosen.maximize, judged, sign * source.best),
+        basis=basis_sentence(tau, objective.maximize, judged, sign * source.best),
         sentence=overall_sentence(
-            trial, names, arrays[judged.part], actual, average, chosen, reference, judged
+            trial, names, arrays[judged.part], actual, average, objective, reference, judged
         ),
-        sentences=parameter_sentences(names, values, arrays, tau, chosen, judged),
+        sentences=parameter_sentences(names, values, arrays, tau, objective, judged),
         notes=source.notes + _otherwise(trial, source, judged.kind),
     )
+
+
+def _shown(parts: Sequence[Part], tau: float, sign: float) -> dict[str, Part]:
+    """Parts by name; mean and bound in the user's own direction."""
+    mean, uncertainty, bound, *score = parts
+    bound = _combined(mean, uncertainty, bound, tau)
+    shown = (_turned(mean, sign), uncertainty, _turned(bound, sign), *score)
+    return dict(zip(PARTS, shown, strict=False))
+
+
+def _arrays(parts: Mapping[str, Part], order: IntArray) -> dict[str, Any]:
+    """Contributions with both ends of their intervals; None for a score that there is not."""
+    arrays: dict[str, Any] = {}
+    for name in PARTS:
+        arrays |= dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    for name, part in parts.items():
+        middle, reach = part.contribution[order], part.reach[order]
+        arrays |= {name: middle, f"{name}_low": middle - reach, f"{name}_high": middle + reach}
+    return arrays
 
 
 def _otherwise(trial: int, source: Proposer, kind: str) -> tuple[str, ...]:
     """That a proposal is explained by something else than what made it."""
     if source.acquisition in (None, kind):
         return ()
-    made = (
-        "maximised the expected improvement" if source.acquisition == "ei" else "chose by a bound"
-    )
-    return (f"Trial {trial} {made}; it is explained by another acquisition, as was asked.",)
-
-
-def _background(
-    history: History, vector: FloatArray, source: Proposer, question: Question
-) -> tuple[FloatArray, str, str]:
-    """Latents, the name of the background, and what the average is the average of."""
-    cube, seed = history.space.cube, question.seed
-    size = SIZE if question.size is None else question.size
-    if question.baseline is not None:
-        if isinstance(question.baseline, str) and question.baseline in BEST:
-            baseline, called = source.X[int(np.argmin(source.y))], "the best trial before it"
-        else:
-            other = named(history, question.baseline, question.objective)
-            baseline, called = other.vector, other.called
-        return backgrounds.single(cube, baseline, size, seed), called, f"that of {called}"
-    if question.background == "global" and question.method == "sampled":
-        if question.size is None:
-            size = THESIS_POPULATION * cube.d
-        return backgrounds.latin_hypercube(cube, size, seed), "global", "the average of the space"
-    reference = {
-        "global": "the average of the space",
-        "local": "the average of its surroundings",
-        "hybrid": "the average of the space and its surroundings",
-    }[question.background]
-    latents = backgrounds.background(question.background, cube, vector, size, question.width, seed)
-    return latents, question.background, reference
+    improved = source.acquisition == "ei"
+    how = "maximised the expected improvement" if improved else "chose by a bound"
+    return (f"Trial {trial} {how}; it is explained by another acquisition, as was asked.",)
 
 
 def _combined(mean: Part, uncertainty: Part, bound: Part, tau: float) -> Part:
-    """The bound's part by linearity; its reach is the uncertainty's where the mean is exact."""
+    """phi(cb) = phi(m) - tau phi(se), by linearity (Croppi 2021 Eq. 8); its reach is the uncertainty's where the mean is exact."""
     sampled = bool(mean.reach.any())
     return Part(
         mean.contribution - tau * uncertainty.contribution,

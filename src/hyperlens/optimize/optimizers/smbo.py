@@ -20,17 +20,17 @@ import numpy as np
 
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers import designs as sampling
-from hyperlens.optimize.optimizers.acquisition import (
-    expected_improvement,
-    log_expected_improvement,
-    lower_confidence_bound,
-)
 from hyperlens.optimize.optimizers.focus_search import Found, focus_search
 from hyperlens.optimize.optimizers.ledger import Ledger, Result, same
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.proposal import Acquisition, Kind, Proposal, to_ranges
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.space import Space
+from hyperlens.surrogates.acquisition import (
+    expected_improvement,
+    log_expected_improvement,
+    lower_confidence_bound,
+)
 from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
 from hyperlens.surrogates.gaussian_process.hyperparameters import QUIETEST

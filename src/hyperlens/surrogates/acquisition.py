@@ -25,13 +25,6 @@ def lower_confidence_bound(mean: FloatArray, std: FloatArray, tau: float = 1.0) 
     return np.asarray(mean - tau * std)
 
 
-def probability_of_improvement(mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
-    """Phi(z): large is desirable. Where std is 0, 1 if the mean is below `best`."""
-    sure = std <= 0
-    z = (best - mean) / np.where(sure, 1.0, std)
-    return np.asarray(np.where(sure, (mean < best).astype(float), ndtr(z)))
-
-
 def expected_improvement(mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
     """E[max(best - Y, 0)] = (best - mean) Phi(z) + std phi(z): large is desirable."""
     sure = std <= 0
