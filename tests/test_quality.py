@@ -102,3 +102,23 @@ def test_rank_correlation_is_spearmans(pairs: list[tuple[int, int]]) -> None:
         assert rank_correlation(a, b) == 0
     else:
         assert rank_correlation(a, b) == pytest.approx(spearmanr(a, b).statistic)
+
+
+@pytest.mark.parametrize(
+    ("r2", "covered", "verdict"),
+    [
+        (0.71, 8, "trust"),
+        (0.71, 7, "caution"),
+        (0.69, 10, "caution"),
+        (0.31, 10, "caution"),
+        (0.29, 10, "do not trust"),
+    ],
+)
+def test_verdicts_change_where_it_is_said(r2: float, covered: int, verdict: str) -> None:
+    y = np.arange(10.0)
+    error = np.sqrt((1 - r2) * 8.25)  # SST 82.5
+    std = np.where(np.arange(10) < covered, error, error / 4)
+    quality = assess(Fake(y + error, std), y[:, None], y, "GP")
+    assert quality.r2 == pytest.approx(r2)
+    assert quality.coverage == covered / 10
+    assert quality.verdict == verdict
