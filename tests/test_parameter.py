@@ -172,6 +172,13 @@ def test_outside_the_range_is_refused(parameter: Parameter, value: Any) -> None:
     says(refusal, f"'{parameter.name}'", repr(value), "widen the range")
 
 
+@pytest.mark.parametrize("kind", ["categorical", "ordinal"])
+def test_a_single_choice_is_no_parameter(kind: Any) -> None:
+    with pytest.raises(SpaceError) as refusal:
+        Parameter("solver", kind, choices=("lbfgs",))
+    says(refusal, "'solver'", "fewer than two choices; make it a constant")
+
+
 def says(refusal: pytest.ExceptionInfo[SpaceError], *parts: str) -> None:
     """One sentence, with each of these parts."""
     message = str(refusal.value)
