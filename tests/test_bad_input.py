@@ -33,7 +33,7 @@ from test_cli import (
 
 import hyperlens as hl
 from hyperlens.errors import HyperlensError
-from hyperlens.importers.optuna import sql as optuna_sql
+from hyperlens.importers.optuna import sqlite_snapshot
 
 Change = Callable[[Any], Any]  # of a table's rows
 
@@ -210,7 +210,7 @@ def locked(db: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("locked")
 def test_a_locked_database(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optuna_sql, "LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr(sqlite_snapshot, "LOCK_TIMEOUT", 0.05)
     refused("explain", db, because="is locked by a program that writes to it")
 
 

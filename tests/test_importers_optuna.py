@@ -448,7 +448,7 @@ def test_a_crashed_transaction_is_undone_in_a_copy(database: Path, tmp_path: Pat
 def test_a_writer_in_mid_transaction_does_not_matter_until_it_commits(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hyperlens.importers.optuna.sql.LOCK_TIMEOUT", 0.2)
+    monkeypatch.setattr("hyperlens.importers.optuna.sqlite_snapshot.LOCK_TIMEOUT", 0.2)
     path = tmp_path / "live.db"
     path.write_bytes(database.read_bytes())
     writer = sqlite3.connect(path, isolation_level=None)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperlens.conversion.to_table import description, unwritable
 from hyperlens.errors import SourceError
-from hyperlens.importers.optuna import extras as restored
+from hyperlens.importers.optuna.extras import KEY, extras
 from hyperlens.proposal import PROPOSAL, REASON, SPACE
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.parameter import Parameter
@@ -144,12 +144,11 @@ def _params(history: History) -> Iterator[Row]:
 
 def _attributes(history: History) -> Iterator[Row]:
     for k, trial in enumerate(history.trials, 1):
-        facts = restored.kept(trial)
+        facts = extras(trial)
         if k == 1:  # one trial carries what is known of the whole run
             names = [o.name for o in history.objectives]
             facts["run"] = description(history) | {"objectives": names}
-        told = json.dumps({restored.KEY: facts}, default=str)
-        yield k, PROPOSAL, told
+        yield k, PROPOSAL, json.dumps({KEY: facts}, default=str)
         if trial.reason is not None:
             yield k, REASON, json.dumps(trial.reason)
 

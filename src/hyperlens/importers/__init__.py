@@ -56,13 +56,13 @@ def open_run(source: Any, options: ReadOptions) -> History:
 
         _check_address(source)
         where = source.split("@")[-1]  # without a password
-        return _guarded(partial(optuna.from_url, source, *_for_optuna(options)), where, "Optuna")
+        return _guarded(partial(optuna.from_url, source, options), where, "Optuna")
     if isinstance(source, (str, os.PathLike)):
         return _read_path(Path(source).expanduser(), options)
     if _is(source, "optuna.study", "Study"):
         from hyperlens.importers.optuna import study as optuna
 
-        return optuna.from_study(source, *_for_optuna(options))
+        return optuna.from_study(source, options)
     if _is(source, "pandas", "DataFrame"):
         from hyperlens.importers.tables import table
 
@@ -82,24 +82,6 @@ def open_run(source: Any, options: ReadOptions) -> History:
     )
 
 
-def _for_optuna(
-    options: ReadOptions,
-) -> tuple[str | None, GivenSpace | None, str | None, bool | None]:
-    first = options.objectives[0] if options.objectives else None
-    if options.parameters:
-        raise SourceError(
-            "An Optuna study knows its parameters; leave out --parameters (parameters= in Python)."
-        )
-    if isinstance(options.maximize, frozenset):
-        return (
-            options.study,
-            options.space,
-            first,
-            None if first is None else first in options.maximize,
-        )
-    return options.study, options.space, first, options.maximize
-
-
 def _read_path(path: Path, options: ReadOptions) -> History:
     try:
         folder = path.is_dir()
@@ -114,16 +96,17 @@ def _read_file(path: Path, options: ReadOptions) -> History:
     if start.startswith(b"SQLite format 3\0"):
         from hyperlens.importers.optuna import study as optuna
 
-        return _guarded(partial(optuna.from_file, path, *_for_optuna(options)), path, "Optuna")
+        return _guarded(partial(optuna.from_file, path, options), path, "Optuna")
     opening = start.lstrip().removeprefix(b"\xef\xbb\xbf")[:1]
     if opening == b"{" and b'"op_code"' in start:
         from hyperlens.importers.optuna import study as optuna
+        from hyperlens.importers.optuna.journal import read_journal
 
-        return _guarded(partial(optuna.from_journal, path, *_for_optuna(options)), path, "Optuna")
+        return _guarded(partial(optuna.from_file, path, options, read_journal), path, "Optuna")
     if opening in (b"{", b"["):
-        found = _read_json(path, start, options)
-        if found is not None:
-            return as_history(found, options)
+        run = _read_json(path, start, options)
+        if run is not None:
+            return as_history(run, options)
     if name.endswith((*_TABLES, ".json")) or start.startswith(b"PAR1") or opening == b"{":
         from hyperlens.importers.tables import table
 
@@ -191,19 +174,19 @@ def _read_folder(folder: Path, options: ReadOptions) -> History:
 
 def _runs_below(folder: Path, is_run: Callable[[Path], bool], depth: int = 2) -> list[Path]:
     """Runs in folders of a folder, such as SMAC's `output/name/seed`."""
-    found: list[Path] = []
+    runs: list[Path] = []
     for path in entries(folder):
         if not path.is_dir() or path.is_symlink():
             continue
         if is_run(path):
-            found.append(path)
+            runs.append(path)
         elif depth > 1:
-            found += _runs_below(path, is_run, depth - 1)
-    return found
+            runs += _runs_below(path, is_run, depth - 1)
+    return runs
 
 
 def _guarded(reader: Callable[[], Result], path: Path | str, tool: str) -> Result:
-    """What a reader finds; content that no version of its tool writes is the user's to correct."""
+    """What a reader returns; content that no version of its tool writes is the user's to correct."""
     try:
         return reader()
     except _STRANGE as problem:

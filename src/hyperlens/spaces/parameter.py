@@ -210,7 +210,7 @@ class Parameter:
 
 
 def apart(
-    declared: Mapping[str, Parameter | tuple[Any]],
+    declared: Mapping[str, Parameter | tuple[Any, ...]],
 ) -> tuple[list[Parameter], dict[str, Any]]:
     """Parameters and constants out of both; a constant is declared by a tuple of its one value."""
     parameters = [p for p in declared.values() if isinstance(p, Parameter)]

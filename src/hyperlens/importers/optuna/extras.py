@@ -7,11 +7,12 @@ state, seed, instance, budget, times, costs, and the proposal that it had.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from hyperlens.importers.optuna.stored_study import StoredTrial
+from hyperlens.importers.values import Json, as_dict, as_list
 from hyperlens.proposal import PROPOSAL, Proposal
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
@@ -20,53 +21,40 @@ KEY = "converted"
 FACTS = ("number", "budget", "seed", "instance", "started", "ended", "proposer", "reason")
 
 
-def kept(trial: Trial) -> dict[str, Any]:
+def extras(trial: Trial) -> dict[str, Any]:
     """What is to be stored with a trial."""
     facts = {name: getattr(trial, name) for name in FACTS}
     costs = [cost if math.isfinite(cost) else str(cost) for cost in trial.costs]
-    return facts | {
-        "state": str(trial.state),
-        "costs": costs,
-        "proposal": trial.proposal and trial.proposal.to_dict(),
-    }
+    proposal = trial.proposal and trial.proposal.to_dict()
+    return facts | {"state": str(trial.state), "costs": costs, "proposal": proposal}
 
 
-def unconverted(history: History, trials: Sequence[StoredTrial]) -> History:
+def restore(history: History, trials: Sequence[StoredTrial]) -> History:
     """The run as it was before it was converted; any other as it is."""
-    stored = [_kept(trial) for trial in trials]
-    if not stored or any(facts is None for facts in stored):
+    facts = [as_dict(as_dict(trial.attributes.get(PROPOSAL)).get(KEY)) for trial in trials]
+    if not facts or not all(facts):
         return history
-    told = [facts for facts in stored if facts is not None]
-    order = _order(history.objectives, told[0].get("run"))
+    run = as_dict(facts[0].get("run"))
     try:
-        restored = [_trial(t, facts, order) for t, facts in zip(history.trials, told, strict=True)]
+        order = _order(history.objectives, run)
+        restored = [_trial(t, known, order) for t, known in zip(history.trials, facts, strict=True)]
     except (KeyError, TypeError, ValueError, IndexError):
         return history
-    run = told[0].get("run")
-    run = run if isinstance(run, Mapping) else {}
-    inferred = [str(sentence) for sentence in run.get("inferred", [])]
-    notes = [str(note) for note in run.get("notes", [])]
-    space = Space(history.space.configspace, inferred)
+    space = Space(history.space.configspace, [str(text) for text in run.get("inferred", [])])
     source = str(run.get("source", history.source))
-    return History(space, history.objectives, tuple(restored), source, tuple(notes))
+    notes = tuple(str(note) for note in run.get("notes", []))
+    return History(space, history.objectives, tuple(restored), source, notes)
 
 
-def _kept(trial: StoredTrial) -> Mapping[str, Any] | None:
-    proposal = trial.attributes.get(PROPOSAL)
-    facts = proposal.get(KEY) if isinstance(proposal, Mapping) else None
-    return facts if isinstance(facts, Mapping) else None
-
-
-def _order(objectives: Sequence[Objective], run: Any) -> list[int]:
+def _order(objectives: Sequence[Objective], run: Json) -> list[int]:
     """Positions of the objectives among the costs, which are stored in the run's own order."""
-    names = run.get("objectives") if isinstance(run, Mapping) else None
-    known = list(names) if isinstance(names, list) else []
+    known = as_list(run.get("objectives"))
     if sorted(known) != sorted(o.name for o in objectives):
         return list(range(len(objectives)))
     return [known.index(o.name) for o in objectives]
 
 
-def _trial(trial: Trial, facts: Mapping[str, Any], order: Sequence[int]) -> Trial:
+def _trial(trial: Trial, facts: Json, order: Sequence[int]) -> Trial:
     costs = [float(facts["costs"][k]) for k in order]
     return replace(
         trial,

@@ -11,11 +11,10 @@ from hyperlens.importers.optuna.stored_study import StoredTrial
 from hyperlens.spaces.space import Space
 
 
-def recorded(
+def recorded_space(
     stored: Any, trials: list[StoredTrial], notes: list[str]
 ) -> tuple[Space, list[StoredTrial]] | None:
-    """The space that one of our own runs wrote down, and the trials on it; None if there is none,
-    or if what is there cannot be read."""
+    """The space and the trials on it; None if there is none, or if what is there cannot be read."""
     if stored is None:
         return None
     try:
@@ -25,18 +24,18 @@ def recorded(
         return None
     known = {*space.names, *space.constants}
     params = [{n: v for n, v in t.params.items() if n in known} for t in trials]
-    kept = _valid(space, [replace(t, params=p) for t, p in zip(trials, params, strict=True)])
-    if not kept:
+    valid = _valid(space, [replace(t, params=p) for t, p in zip(trials, params, strict=True)])
+    if not valid:
         notes.append("No trial fits the space recorded with the study; it was inferred instead.")
         return None
     if unknown := list(dict.fromkeys(n for t in trials for n in t.params if n not in known)):
         notes.append(f"The recorded space lacks {listed(unknown)}, which were left out.")
-    if len(kept) < len(trials):
+    if len(valid) < len(trials):
         notes.append(
-            f"{len(trials) - len(kept)} of {len(trials)} trials do not fit the space recorded with "
+            f"{len(trials) - len(valid)} of {len(trials)} trials do not fit the space recorded with "
             "the study and were left out."
         )
-    return space, kept
+    return space, valid
 
 
 def _valid(space: Space, trials: list[StoredTrial]) -> list[StoredTrial]:

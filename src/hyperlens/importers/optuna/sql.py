@@ -7,31 +7,27 @@ into a private temporary database first, so a running study is locked for that m
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import SourceError
+from hyperlens.importers.optuna.distributions import Distributions
+from hyperlens.importers.optuna.sqlite_snapshot import described, snapshot
 from hyperlens.importers.optuna.stored_study import (
     PROPOSERS,
     REASONS,
-    Distributions,
     StoredStudy,
     StoredTrial,
     choose,
     metric_names,
-    one_line,
     parsed,
-    seconds,
 )
+from hyperlens.importers.values import one_line, seconds
 from hyperlens.proposal import PROPOSAL, SPACE
-
-LOCK_TIMEOUT = 3.0  # seconds to wait for a writer
 
 _INFINITE = {"INF_POS": float("inf"), "INF_NEG": float("-inf"), "NAN": float("nan")}
 
@@ -51,7 +47,7 @@ class Database:
 def read_sqlite(path: Path, study: str | None = None) -> StoredStudy:
     """A study out of a SQLite file, which is left exactly as it is."""
     try:
-        with closing(_snapshot(path)) as connection:
+        with closing(snapshot(path)) as connection:
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             columns = {
                 table: {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
@@ -59,7 +55,7 @@ def read_sqlite(path: Path, study: str | None = None) -> StoredStudy:
             }
             return _read(Database(f"'{path}'", columns, connection.execute), study)
     except sqlite3.Error as problem:
-        raise SourceError(_sqlite_problem(path, problem)) from problem
+        raise SourceError(described(path, problem)) from problem
 
 
 def read_server(url: str, study: str | None = None) -> StoredStudy:
@@ -107,67 +103,7 @@ def _server(engine: Any, where: str) -> Iterator[Database]:
         connection.rollback()
 
 
-def _snapshot(path: Path) -> sqlite3.Connection:
-    """A private copy of the database as it is now, in SQLite's own temporary storage."""
-    copy = sqlite3.connect("")
-    try:
-        with closing(_open_read_only(path)) as live:
-            live.backup(copy)
-    except sqlite3.OperationalError as problem:
-        if "locked" in str(problem):
-            copy.close()
-            raise
-        # A crashed writer left a log that only a writer may merge: let a copy be merged instead.
-        copy.close()
-        copy = sqlite3.connect("")
-        with tempfile.TemporaryDirectory() as folder:
-            for ending in ("", "-wal", "-journal"):
-                with suppress(FileNotFoundError):
-                    shutil.copyfile(f"{path}{ending}", Path(folder) / f"copy{ending}")
-            with closing(sqlite3.connect(Path(folder) / "copy")) as merged:
-                merged.execute("SELECT 1 FROM sqlite_master").fetchone()
-                merged.backup(copy)
-    return copy
-
-
-def _open_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that holds a read lock and leaves no file beside the database."""
-    with path.open("rb") as file:
-        wal_mode = file.read(20)[18:20] == b"\2\2"
-    log, shared = (Path(f"{path}{ending}") for ending in ("-wal", "-shm"))
-    unused = not log.exists() or log.stat().st_size == 0
-    if wal_mode and not unused and not shared.exists():
-        raise sqlite3.OperationalError("the write-ahead log has no index")
-    # Without its log nobody has a WAL database open, and a plain reader would leave one behind.
-    mode = "immutable=1" if wal_mode and unused and not shared.exists() else "mode=ro"
-    live = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=LOCK_TIMEOUT)
-    try:
-        live.execute("BEGIN")
-        live.execute("SELECT 1 FROM sqlite_master").fetchone()  # backup() would wait for ever
-    except sqlite3.Error:
-        live.close()
-        raise
-    return live
-
-
-def _sqlite_problem(path: Path, problem: sqlite3.Error) -> str:
-    if "locked" in str(problem):
-        return (
-            f"The database '{path}' is locked by a program that writes to it; try again when it "
-            "has finished, or stop it first."
-        )
-    if isinstance(problem, sqlite3.OperationalError):
-        return (
-            f"The database '{path}' cannot be read ({one_line(problem)}); check the file and "
-            "the free space for a temporary copy."
-        )
-    return (
-        f"The database '{path}' is damaged ({one_line(problem)}); restore it from a backup, or "
-        "save what is left with 'sqlite3 FILE .recover'."
-    )
-
-
-def _read(database: Database, wanted: str | None) -> StoredStudy:
+def _read(database: Database, name: str | None) -> StoredStudy:
     missing = {"studies", "trials", "trial_params", "trial_values"} - database.columns.keys()
     if missing:
         raise SourceError(
@@ -176,7 +112,7 @@ def _read(database: Database, wanted: str | None) -> StoredStudy:
         )
     rows = database.select("SELECT study_name, study_id FROM studies ORDER BY study_id")
     ids = {str(name): int(study) for name, study in rows}
-    name = choose(ids, wanted, f"the database {database.where}")
+    name = choose(ids, name, f"the database {database.where}")
     study = ids[name]
     numbered = _trials(database, study)
     distributions = _params(database, study, numbered)
@@ -205,7 +141,7 @@ def _study_attributes(database: Database, study: int, kind: str, key: str) -> di
     rows = database.select(
         f"SELECT a.key, a.value_json FROM {table} a WHERE a.study_id = {study} AND a.key = '{key}'"
     )
-    return {found: parsed(text) for found, text in rows}
+    return {key: parsed(text) for key, text in rows}
 
 
 def _trials(database: Database, study: int) -> dict[int, StoredTrial]:
@@ -216,7 +152,7 @@ def _trials(database: Database, study: int) -> dict[int, StoredTrial]:
         f"FROM trials WHERE study_id = {study} ORDER BY trial_id"
     )
     utc = _times_are_utc(database)
-    found = {}
+    trials = {}
     for position, (trial_id, state, started, ended, *more) in enumerate(rows):
         extra = dict(zip(optional, more, strict=True))
         number = extra.get("number")
@@ -228,8 +164,8 @@ def _trials(database: Database, study: int) -> dict[int, StoredTrial]:
         )
         if extra.get("value") is not None:  # one objective, before Optuna 2.4
             trial.values = [float(extra["value"])]
-        found[int(trial_id)] = trial
-    return found
+        trials[int(trial_id)] = trial
+    return trials
 
 
 def _times_are_utc(database: Database) -> bool:
@@ -273,11 +209,11 @@ def _values(database: Database, study: int, trials: Mapping[int, StoredTrial]) -
         f"SELECT trial_id, value, {kind} FROM trial_values WHERE {_of(study)} "
         "ORDER BY trial_id, objective"
     )
-    told: dict[int, list[float | None]] = {}
+    values: dict[int, list[float | None]] = {}
     for trial_id, value, value_type in rows:
-        told.setdefault(trial_id, []).append(_INFINITE.get(value_type, value))
-    for trial_id in told.keys() & trials.keys():
-        trials[trial_id].values = told[trial_id]
+        values.setdefault(trial_id, []).append(_INFINITE.get(value_type, value))
+    for trial_id in values.keys() & trials.keys():
+        trials[trial_id].values = values[trial_id]
 
 
 def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hyperlens.errors import SourceError, listed
+from hyperlens.importers.optuna.distributions import Distributions
 from hyperlens.proposal import REASON
-
-if TYPE_CHECKING:
-    from optuna.distributions import BaseDistribution
 
 REASONS = (REASON, "failure_reason", "STUDY_TELL_WARNING")
 PROPOSERS = ("hyperlens:proposer", "proposer")
@@ -75,64 +71,20 @@ class StoredStudy:
     space: Any = None  # as one of our own runs recorded it, ConfigSpace's JSON
 
 
-class Distributions:
-    """Every distribution that each parameter was drawn from, in order of appearance.
-
-    A storage keeps a parameter as a number and the JSON of its distribution: `value` turns the
-    two into what the user saw.
-    """
-
-    def __init__(self) -> None:
-        self.seen: dict[str, list[BaseDistribution]] = {}
-        self._readers: dict[tuple[str, str], Callable[[Any], Any]] = {}
-
-    def add(self, name: str, distribution: BaseDistribution) -> None:
-        known = self.seen.setdefault(name, [])
-        if distribution not in known:
-            known.append(distribution)
-
-    def value(self, name: str, text: str, stored: Any) -> Any:
-        """The user's value of a stored number."""
-        reader = self._readers.get((name, text))
-        if reader is None:
-            reader = self._readers[name, text] = self._reader(name, text)
-        return reader(stored)
-
-    def _reader(self, name: str, text: str) -> Callable[[Any], Any]:
-        from optuna.distributions import json_to_distribution
-
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the classes of Optuna 2 announce their end
-                distribution = json_to_distribution(text)
-        except Exception as problem:  # Optuna raises whatever its constructors meet
-            raise SourceError(
-                f"The distribution of parameter '{name}' cannot be read from the study "
-                f"({one_line(problem)}); upgrade Optuna, or export the study's "
-                "trials_dataframe() to a CSV."
-            ) from problem
-        self.add(name, distribution)
-        return distribution.to_external_repr
-
-
-def choose(names: Iterable[str], wanted: str | None, where: str) -> str:
+def choose(names: Iterable[str], name: str | None, where: str) -> str:
     """The study to read out of those that a storage holds."""
     names = list(names)
     if not names:
         raise SourceError(f"There is no study in {where}; run one before reading it.")
-    if wanted is None and len(names) == 1:
+    if name is None and len(names) == 1:
         return names[0]
-    if wanted is None:
+    if name is None or name not in names:
+        many = f"are {len(names)} studies" if name is None else f"is no study '{name}'"
         raise SourceError(
-            f"There are {len(names)} studies in {where}; choose one of {listed(names)} "
-            "with --study NAME (study= in Python)."
+            f"There {many} in {where}; choose one of {listed(names)} with --study NAME (study= in "
+            "Python)."
         )
-    if wanted not in names:
-        raise SourceError(
-            f"There is no study '{wanted}' in {where}; choose one of {listed(names)} "
-            "with --study NAME (study= in Python)."
-        )
-    return wanted
+    return name
 
 
 def metric_names(attributes: Mapping[str, Any]) -> list[str] | None:
@@ -147,23 +99,3 @@ def parsed(text: str | None) -> Any:
         return json.loads(text) if text is not None else None
     except ValueError:
         return text
-
-
-def seconds(moment: Any, utc: bool = False) -> float | None:
-    """Seconds since 1970; a moment without a zone is local time, or UTC on request."""
-    if moment is None:
-        return None
-    try:
-        if not isinstance(moment, datetime.datetime):
-            moment = datetime.datetime.fromisoformat(str(moment))
-        if utc and moment.tzinfo is None:
-            moment = moment.replace(tzinfo=datetime.UTC)
-        return float(moment.timestamp())
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def one_line(problem: BaseException) -> str:
-    """An error of another library, fit to stand inside a sentence."""
-    text = " ".join(str(problem).split()).replace(". ", ": ")
-    return (text or type(problem).__name__)[:160].rstrip(" .;:,")

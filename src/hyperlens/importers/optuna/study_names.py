@@ -6,8 +6,8 @@ from contextlib import closing
 from pathlib import Path
 
 from hyperlens.importers.files import start_of
-from hyperlens.importers.optuna.journal import _operations, _Replay
-from hyperlens.importers.optuna.sql import _snapshot
+from hyperlens.importers.optuna.journal import studies_in
+from hyperlens.importers.optuna.sqlite_snapshot import snapshot
 from hyperlens.runs import databases
 
 _NAMES = "SELECT study_name FROM studies ORDER BY study_id"
@@ -25,16 +25,14 @@ def studies(source: str) -> tuple[str, ...]:
     start = start_of(path)
     if start.startswith(b"SQLite format 3\0"):
         return _in_file(path)
-    if b'"op_code"' in start:
-        return _in_journal(path)
-    return ()
+    return studies_in(path) if b'"op_code"' in start else ()
 
 
 def _in_file(path: Path) -> tuple[str, ...]:
     import sqlite3
 
     try:
-        with closing(_snapshot(path)) as connection:
+        with closing(snapshot(path)) as connection:
             return tuple(str(name) for (name,) in connection.execute(_NAMES))
     except sqlite3.Error:
         return ()
@@ -51,11 +49,3 @@ def _on_server(address: str) -> tuple[str, ...]:
         return ()
     finally:
         engine.dispose()
-
-
-def _in_journal(path: Path) -> tuple[str, ...]:
-    replay = _Replay()
-    for _, operation in _operations(path):
-        if operation is not None and operation.get("op_code") in (0, 1):
-            replay.apply(operation)
-    return tuple(study.name for study in replay.studies.values())

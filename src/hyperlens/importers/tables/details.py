@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hyperlens.importers.optuna.stored_study import one_line, seconds
 from hyperlens.importers.tables.cells import is_missing
+from hyperlens.importers.values import one_line, seconds
 from hyperlens.runs.history import State
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from typing import Any
 
 from hyperlens.errors import SourceError, SpaceError
 from hyperlens.importers.files import inside, load_json, malformed
-from hyperlens.importers.optuna.stored_study import one_line
 from hyperlens.importers.raw_run import RawRun, as_history
 from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.values import one_line
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
