@@ -26,7 +26,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperlens.errors import SpaceError, listed
-from hyperlens.importers.optuna.distributions import parameter_of
+from hyperlens.importers.optuna.parameter_ranges import parameter_of
 from hyperlens.optimize.models.optuna_sampler import ModelSampler
 from hyperlens.optimize.optimizers.smbo import SMBO
 from hyperlens.optimize.storage.distributions import plain

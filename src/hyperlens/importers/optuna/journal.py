@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyperlens.errors import SourceError
-from hyperlens.importers.optuna.distributions import Distributions
+from hyperlens.importers.optuna.parameter_ranges import Distributions
 from hyperlens.importers.optuna.stored_study import (
     StoredStudy,
     StoredTrial,

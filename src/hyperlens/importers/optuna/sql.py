@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import SourceError
-from hyperlens.importers.optuna.distributions import Distributions
+from hyperlens.importers.optuna.parameter_ranges import Distributions
 from hyperlens.importers.optuna.sqlite_snapshot import described, snapshot
 from hyperlens.importers.optuna.stored_study import (
     PROPOSERS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hyperlens.errors import SourceError, listed
-from hyperlens.importers.optuna.distributions import Distributions
+from hyperlens.importers.optuna.parameter_ranges import Distributions
 from hyperlens.proposal import REASON
 
 REASONS = (REASON, "failure_reason", "STUDY_TELL_WARNING")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hyperlens.errors import NoTrials, SourceError, listed
-from hyperlens.importers.optuna.distributions import Distributions, parameter_of
 from hyperlens.importers.optuna.extras import restore
+from hyperlens.importers.optuna.parameter_ranges import Distributions, parameter_of
 from hyperlens.importers.optuna.recorded_space import recorded_space
 from hyperlens.importers.optuna.sql import read_server, read_sqlite
 from hyperlens.importers.optuna.stored_study import StoredStudy, StoredTrial, choose
