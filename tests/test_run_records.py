@@ -109,6 +109,11 @@ def test_what_ran_adds_up_to_what_the_trials_took(times: list[tuple[float, float
     assert record.used == pytest.approx(taken / (record.span * record.lanes), rel=1e-9)
 
 
+def test_a_lane_is_free_in_the_moment_in_which_a_trial_ends() -> None:
+    record = hl.timeline(timed([(0.0, 5.0), (5.0, 4.0), (6.0, 1.0), (9.0, 1.0)]))
+    assert record.lane.tolist() == [0, 0, 1, 0]
+
+
 def test_trials_without_times_are_counted() -> None:
     record = hl.timeline(run(trial(0, 1.0, started=5.0, ended=9.0), trial(1, 1.0)))
     assert record.notes == ("1 of 2 trials recorded no times.",)
@@ -148,9 +153,10 @@ def test_a_run_without_models_and_budgets_has_nothing_to_divide() -> None:
     history = hl.History(space, (hl.Objective("c"),), (hl.Trial(0, {"x": 0.5}, (1.0,)),))
     with pytest.raises(hl.AnalysisError, match="nothing to divide"):
         hl.spending(history)
-    many = tuple(hl.Trial(k, {"x": 0.5}, (1.0,), budget=float(k)) for k in range(40))
+    many = tuple(hl.Trial(k, {"x": 0.5}, (1.0,), budget=float(k)) for k in range(25))
     with pytest.raises(hl.AnalysisError, match="nothing to divide"):
         hl.spending(replace(history, trials=many))
+    assert len(hl.spending(replace(history, trials=many[:24])).budgets) == 24
 
 
 # Footprint
