@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types tests browser clean
+.PHONY: demo test lint types tests pages browser clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -23,6 +23,9 @@ types: $(VENV)/installed-dev
 
 tests: $(VENV)/installed-dev browser
 	$(BIN)/pytest -n 2
+
+pages: $(VENV)/installed-dev # what docs/architecture.md and docs/references.md show of the source
+	$(BIN)/python tests/house_pages.py
 
 browser: # the pages are tested in a real one; without it those tests are skipped
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \

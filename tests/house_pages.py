@@ -1,6 +1,6 @@
 """What the documentation shows of the house: a figure, a list of all files, the works it cites.
 
-`python tests/house_pages.py` writes them into docs/architecture.md and docs/references.md; a test
+`make pages` writes them into docs/architecture.md and docs/references.md; a test
 holds that they are what the source says.
 """
 

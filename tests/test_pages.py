@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from datetime import date
 
 import pytest
@@ -19,7 +20,7 @@ def text(name: str) -> str:
 
 def test_figure_files_and_citations_are_those_of_the_source() -> None:
     for page, content in written().items():
-        assert page.read_text(encoding="utf-8") == content, "run python tests/house_pages.py"
+        assert page.read_text(encoding="utf-8") == content, "run make pages"
 
 
 def test_every_room_is_described() -> None:
@@ -61,6 +62,14 @@ def test_the_version_stands_in_one_place() -> None:
     assert dates == sorted(dates, reverse=True)
     assert 'dynamic = ["version"]' in text("pyproject.toml")
     assert not re.search(r"^version = \"", text("pyproject.toml"), re.M)
+
+
+def test_every_file_of_the_package_is_delivered() -> None:
+    patterns = tomllib.loads(text("pyproject.toml"))["tool"]["setuptools"]["package-data"]
+    delivered = {path for pattern in patterns["hyperlens"] for path in SOURCE.glob(pattern)}
+    ours = {p for p in SOURCE.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    assert {p for p in ours if p.suffix != ".py"} == delivered
+    assert all((p.parent / "__init__.py").exists() for p in ours)
 
 
 def test_the_citation_file_has_what_the_format_asks_for() -> None:
