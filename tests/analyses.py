@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -18,7 +19,10 @@ from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.timeline import Timeline
 from hyperlens.explain.run.trials import Trials
-from hyperlens.reports.analysis import Analysis, Unavailable
+from hyperlens.sections.analysis import Analysis
+from hyperlens.sections.choices import Choices
+from hyperlens.sections.explanation import Unavailable
+from hyperlens.sections.surrogates import Surrogates
 from hyperlens.surrogates.quality import Quality
 
 LOW = Quality("forest", 0.4, 0.6, 0.8, 4, 2, "caution", "Read it as a tendency.")
@@ -193,6 +197,11 @@ def around(name: str = "lr", choice: str = "adam", text: str = "plain") -> Local
     )
 
 
+def changed(analysis: Analysis, **records: Any) -> Analysis:
+    """The same analysis with other records, by the names of their parts."""
+    return replace(analysis, records={**analysis.records, **records})
+
+
 def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Analysis:
     overview = Overview(
         source=text,
@@ -234,27 +243,30 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         quality=LOW,
         notes=(text,),
     )
-    return Analysis(
-        overview=overview,
-        trials=trials(name, choice, text),
-        timeline=timeline(),
-        footprint=footprint(name),
-        spending=spending(choice),
-        qualities=(LOW, HIGH),
-        importance=importance,
-        effects=(effect(name, note=text), effect("opt", choice), Unavailable("momentum", text)),
-        regions=(tree(name, f"opt is {choice}"),),
-        pairs=(),
-        interactions=together(name),
-        ablation=walked(name, choice, text),
-        local=around(name, choice, text),
-        bias=searched(name),
-        proposals=None,
-        beside=runs(text),
-        warnings=(text, "a warning"),
-        version="1.2.3",
-        seed=7,
-    )
+    missing = Unavailable("momentum", text, ("momentum",))
+    records = {
+        "overview": overview,
+        "trials": trials(name, choice, text),
+        "timeline": timeline(),
+        "spending": spending(choice),
+        "footprint": footprint(name),
+        "models": None,
+        "winner": None,
+        "importance": importance,
+        "interactions": together(name),
+        "ablation": walked(name, choice, text),
+        "local": around(name, choice, text),
+        "effects": (effect(name, note=text), effect("opt", choice), missing),
+        "regions": (tree(name, f"opt is {choice}"),),
+        "pairs": (),
+        "why": None,
+        "path": None,
+        "bias": searched(name),
+        "comparison": runs(text),
+        "trials_as_read": None,
+        "surrogates": Surrogates((LOW, HIGH), "forest", (text, "a warning")),
+    }
+    return Analysis(records, Choices(seed=7), "1.2.3")
 
 
 class Page(HTMLParser):

@@ -7,10 +7,10 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-from hyperlens.dashboard.sources import Run, Seen
+from hyperlens.dashboard.catalogue import Run, RunState
 
 SLOW, DEADLY, BROKEN = "slow", "deadly", "broken"
-SEEN = Seen(
+STATE = RunState(
     version="v1",
     title="a fake run",
     trials=7,
@@ -20,7 +20,7 @@ SEEN = Seen(
     budgets=(1.0, 9.0),
     explained=(3, 4),
     recorded=True,
-    took=0.0,
+    seconds=0.0,
 )
 
 
@@ -34,17 +34,18 @@ def work(connection: Connection, sources: Any) -> None:
         if task == "list":
             connection.send(("done", [Run(0, None, "first"), Run(0, "b", "second")], None))
         elif task == "look":
-            connection.send(("done", SEEN, None))
+            connection.send(("done", STATE, None))
         else:
-            _, question, _ = content
-            if question.parameter == DEADLY:
+            _, query, _ = content
+            parameter = query.choices.parameter
+            if parameter == DEADLY:
                 os._exit(1)
-            while question.parameter == SLOW:  # until somebody ends it
+            while parameter == SLOW:  # until somebody ends it
                 connection.send(("step", "being slow", 0.5))
                 time.sleep(0.01)
-            if question.parameter == BROKEN:
+            if parameter == BROKEN:
                 connection.send(("failed", "It is broken.", None))
                 continue
             answered += 1
             result = {"versions": ("v1",), "trials": 7, "html": f"<p>{os.getpid()} {answered}</p>"}
-            connection.send(("done", result | {"parameter": "lr"}, None))
+            connection.send(("done", result, None))

@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
-from hyperlens.dashboard import serving
+from hyperlens.dashboard.server import bind
 
 PATIENCE = 90.0  # seconds; a busy machine is not a failure
 
@@ -75,7 +75,7 @@ def served(app: Starlette) -> Iterator[Client]:
 
     config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
     server = Server(config)
-    with serving.bind("127.0.0.1", 0) as listening:
+    with bind("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from analyses import HIGH, LOW, analysis, effect, spending, trials
+from analyses import HIGH, LOW, analysis, changed, effect, spending, trials
 
-from hyperlens.reports.advice import what_next
-from hyperlens.reports.analysis import Analysis
+from hyperlens.sections.advice import what_next
+from hyperlens.sections.analysis import Analysis
+from hyperlens.sections.run.overview import OVERVIEW, TRIALS
+from hyperlens.sections.surrogates import Surrogates
 from hyperlens.surrogates.quality import Verdict
 
 SLOW = "took longer than 4 s"
@@ -32,7 +34,7 @@ def run(
     states = ("failed",) * failed + ("complete",) * count
     told = tuple(reasons[k % len(reasons)] for k in range(failed)) + (None,) * count
     overview = replace(
-        made.overview,
+        made[OVERVIEW],
         number=np.arange(count),
         cost=cost,
         best_trial=best,
@@ -44,17 +46,16 @@ def run(
         reason=told,
         values=((0.1,) * len(states), ("adam", "sgd", "adam") * len(states), (None,) * len(states)),
     )
-    quality = replace(HIGH, verdict=verdict, trials=count)
-    return replace(made, overview=overview, trials=whole, qualities=(quality,), effects=())
+    judged = Surrogates((replace(HIGH, verdict=verdict, trials=count),), "gp", ())
+    return changed(made, overview=overview, trials=whole, surrogates=judged, effects=())
 
 
 def of_models(made: Analysis) -> Analysis:
     """The same run as a search over two models."""
-    overview = replace(made.overview, best_values={"model": "adam"}, parameters=("model",))
-    whole = replace(made.trials, parameters=("lr", "model", "momentum"))
-    return replace(
-        made, overview=overview, trials=whole, spending=replace(spending(), choice="model")
-    )
+    overview = replace(made[OVERVIEW], best_values={"model": "adam"}, parameters=("model",))
+    whole = replace(made[TRIALS], parameters=("lr", "model", "momentum"))
+    models = replace(spending(), choice="model")
+    return changed(made, overview=overview, trials=whole, spending=models)
 
 
 def advice(made: Analysis) -> str:
@@ -83,7 +84,7 @@ def test_nobody_is_told_to_run_more_and_to_stop(
     count: int, verdict: Any, late: bool, models: bool
 ) -> None:
     made = run(count, count - 1 if late else 0, verdict or "trust")
-    made = replace(made, qualities=()) if verdict is None else made
+    made = changed(made, surrogates=Surrogates((), "forest", ())) if verdict is None else made
     told = advice(of_models(made) if models else made)
     more, stop = (any(word in told for word in words) for words in (MORE, STOP))
     assert more != stop
@@ -93,11 +94,11 @@ def test_nobody_is_told_to_run_more_and_to_stop(
 
 def test_effects_of_a_surrogate_that_fails_advise_nothing() -> None:
     rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), best_values=(3.9,))
-    sure = advice(replace(run(), effects=(rising,)))
+    sure = advice(changed(run(), effects=(rising,)))
     assert "Widen the range of lr" in sure
     assert "stop" not in sure
     doubtful = replace(rising, quality=replace(LOW, verdict="do not trust"))
-    assert "Widen" not in advice(replace(run(), effects=(doubtful,)))
+    assert "Widen" not in advice(changed(run(), effects=(doubtful,)))
 
 
 def test_a_model_search_is_advised_on_models() -> None:
@@ -112,30 +113,30 @@ def test_a_model_search_is_advised_on_models() -> None:
         trials=np.array([[3, 2], [3, 2], [4, 1], [6, 0], [4, 0]]),
         best=np.array([[0.6, 0.5], [0.6, 0.4], [0.9, 1.9], [0.9, np.nan], [0.9, np.nan]]),
     )
-    made = replace(of_models(run()), spending=spent)
+    made = changed(of_models(run()), spending=spent)
     told = advice(made)
     assert "b leads, with a loss of 0.4, before a with 0.5; leave out poor and never next" in told
-    few = advice(replace(of_models(run(10)), spending=spent))
+    few = advice(changed(of_models(run(10)), spending=spent))
     assert "b leads, with a loss of 0.4, before a with 0.5. Search on, with a larger budget" in few
     larger = replace(spent, maximize=True)
     assert "poor leads, with a loss of 1.9, before a with 0.5" in advice(
-        replace(made, spending=larger)
+        changed(made, spending=larger)
     )
 
 
 def test_what_the_best_trial_lacks_is_not_to_be_tried() -> None:
     """The best value of a parameter that only a worse model has is no place to look next."""
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
-    assert "Try lr near 2" in " ".join(what_next(replace(analysis(), effects=(untested,))))
+    assert "Try lr near 2" in " ".join(what_next(changed(analysis(), effects=(untested,))))
     inactive = replace(untested, best_values=None)
-    assert "Try" not in " ".join(what_next(replace(analysis(), effects=(inactive,))))
+    assert "Try" not in " ".join(what_next(changed(analysis(), effects=(inactive,))))
 
 
 def test_what_is_counted_is_not_widened_below_one() -> None:
     falling = replace(effect("lr"), mean=np.array([1.0, 2.0, 3.0, 4.0]), best_values=(1,))
     below = replace(falling, values=((2, 3, 4, 5),), best_values=(2,))
     assert "Widen the range of lr below 2" in " ".join(
-        what_next(replace(analysis(), effects=(below,)))
+        what_next(changed(analysis(), effects=(below,)))
     )
     layers = replace(falling, values=((1, 2, 3, 4),))
-    assert "Widen" not in " ".join(what_next(replace(analysis(), effects=(layers,))))
+    assert "Widen" not in " ".join(what_next(changed(analysis(), effects=(layers,))))

@@ -246,7 +246,7 @@ def test_the_run_is_never_written_over(kind: str, db: Path, tmp_path: Path) -> N
 def test_an_unwritable_target_is_found_before_the_work(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hyperlens.reports import analysis
+    from hyperlens.sections import analysis
 
     monkeypatch.setattr(analysis, "analyse", lambda *_, **__: pytest.fail("computed in vain"))
     target = folder / "none" / "r.html"

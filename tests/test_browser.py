@@ -13,15 +13,15 @@ from typing import Any
 import fake_worker
 import optuna
 import pytest
-from analyses import analysis, effect
+from analyses import analysis, changed, effect
 from live_page import Client, ready, served
 from views import tree
 
 from hyperlens.dashboard import create_app
-from hyperlens.dashboard.sources import Source
-from hyperlens.reports.analysis import Analysis
-from hyperlens.reports.cards import cards
+from hyperlens.dashboard.catalogue import Source
 from hyperlens.reports.render import report_html
+from hyperlens.sections.analysis import Analysis
+from hyperlens.sections.parameters.importance import IMPORTANCE
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -93,12 +93,12 @@ def curves() -> Analysis:
     import numpy as np
 
     record = replace(effect("lr"), ice_mean=np.array([[1.0, 0.6, 0.5, 2.0], [2.0, 1.0, 0.4, 3.0]]))
-    return replace(analysis(), effects=(record, effect("opt", "adam")), regions=(tree(),))
+    return changed(analysis(), effects=(record, effect("opt", "adam")), regions=(tree(),))
 
 
 def written(folder: Path, made: Analysis, title: str = "A report") -> str:
     path = folder / "report.html"
-    path.write_text(report_html(cards(made), title), encoding="utf-8")
+    path.write_text(report_html(made.cards, title), encoding="utf-8")
     return path.as_uri()
 
 
@@ -211,7 +211,7 @@ def test_figures_and_tables_can_be_saved(watch: Open, tmp_path: Path) -> None:
     assert found["SVG"].startswith(b"<svg")
     assert b"lr" in found["SVG"]
     assert found["PNG"].startswith(b"\x89PNG")
-    made = curves().importance
+    made = curves()[IMPORTANCE]
     assert found["CSV"].decode() == made.to_csv()
     with seen.page.expect_download() as saved:
         seen.page.get_by_role("button", name="Save the table as CSV").click()
@@ -311,8 +311,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Pat
 
 def settled(page: Any, *slots: str) -> None:
     for slot in slots:
-        page.wait_for_selector(f'.slot[data-card="{slot}"] .card')
-        page.wait_for_selector(f'.slot[data-card="{slot}"]:not([aria-busy])')
+        page.wait_for_selector(f'.slot[data-section="{slot}"] .card')
+        page.wait_for_selector(f'.slot[data-section="{slot}"]:not([aria-busy])')
 
 
 def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
@@ -322,22 +322,27 @@ def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
     seen = watch()
     page = seen.page
     page.goto(client.address)
-    settled(page, "overview", "data", "search", "importance", "effect", "regions", "summary")
+    settled(page, "overview", "data", "search", "importance", "effects", "regions", "summary")
     assert page.locator("#seen").inner_text() == "20 trials"
     assert page.locator("#summary").get_by_text("What to do next").is_visible()
 
     page.get_by_label("Parameter", exact=True).select_option("wd")
-    page.wait_for_selector('#effect h3:text-is("wd")')
+    page.wait_for_selector('[data-section=effects] h3:text-is("wd")')
     settled(page, "regions")
-    leaves = page.locator("#regions button[data-hand=split]")
+    leaves = page.locator("[data-section=regions] button[data-hand=split]")
     before = leaves.count()
     leaves.first.click()
     eventually(
         page,
-        f"document.querySelectorAll('#regions button[data-hand=split]').length === {before + 1}",
+        f"document.querySelectorAll('[data-section=regions] button[data-hand=split]').length === {before + 1}",
     )
-    page.locator("#regions button[data-hand=merge]").first.click()  # the whole tree is taken back
-    eventually(page, "document.querySelectorAll('#regions button[data-hand=split]').length === 1")
+    page.locator(
+        "[data-section=regions] button[data-hand=merge]"
+    ).first.click()  # the whole tree is taken back
+    eventually(
+        page,
+        "document.querySelectorAll('[data-section=regions] button[data-hand=split]').length === 1",
+    )
 
     page.get_by_label("Surrogate", exact=True).select_option("forest")
     eventually(page, "document.querySelector('#importance').textContent.includes('random forest')")
@@ -354,7 +359,7 @@ def test_the_live_page_can_be_used_by_all(watch: Open, live: tuple[Client, Path]
     client, _ = live
     page = watch(PHONE, "dark").page
     page.goto(client.address)
-    settled(page, "overview", "data", "search", "importance", "effect", "regions", "summary")
+    settled(page, "overview", "data", "search", "importance", "effects", "regions", "summary")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
@@ -375,7 +380,7 @@ def test_the_live_page_keeps_what_the_reader_looks_at(
     seen = watch()
     page = seen.page
     page.goto(client.address)
-    settled(page, "overview", "data", "search", "importance", "effect", "regions", "summary")
+    settled(page, "overview", "data", "search", "importance", "effects", "regions", "summary")
     page.get_by_role("slider", name="Splits").focus()
     page.keyboard.press("Home")
     page.get_by_role("switch", name="Single configurations").check()
@@ -387,7 +392,7 @@ def test_the_live_page_keeps_what_the_reader_looks_at(
     page.evaluate(
         "Plotly.relayout(document.querySelector('#trace .plot'), {'xaxis.range': [2, 5]})"
     )
-    page.locator("#effect details").first.evaluate("(fold) => { fold.open = true; }")
+    page.locator("[data-section=effects] details").first.evaluate("(fold) => { fold.open = true; }")
     search.focus()
     page.locator("#data").evaluate("(card) => scrollBy(0, card.getBoundingClientRect().top - 60)")
     top = page.locator("#data").bounding_box()["y"]
@@ -405,9 +410,10 @@ def test_the_live_page_keeps_what_the_reader_looks_at(
     )
     study(path, trials)
     page.wait_for_selector(f'#data p:text-is("All {2 * trials} trials as they were read.")')
-    settled(page, "overview", "importance", "effect", "regions")
+    settled(page, "overview", "importance", "effects", "regions")
     eventually(
-        page, f"document.querySelector('#effect').textContent.includes('{2 * trials} trials')"
+        page,
+        f"document.querySelector('[data-section=effects]').textContent.includes('{2 * trials} trials')",
     )
     eventually(page, "!document.querySelector('.slot[aria-busy]')")
 
@@ -419,7 +425,7 @@ def test_the_live_page_keeps_what_the_reader_looks_at(
     assert abs(page.locator("#data").bounding_box()["y"] - top) < 2
     assert page.get_by_role("slider", name="Splits").get_attribute("aria-valuetext") == "0 splits"
     assert page.get_by_role("switch", name="Single configurations").is_checked()
-    assert page.locator("#effect details").first.get_attribute("open") is not None
+    assert page.locator("[data-section=effects] details").first.get_attribute("open") is not None
     drawn(page, "trace")
     assert page.evaluate("document.querySelector('#trace .plot').layout.xaxis.range") == [2, 5]
     assert seen.complaints == []
@@ -431,7 +437,7 @@ def test_legends_stay_above_their_figures_in_a_wider_window(
     client, _ = live
     page = watch(PHONE).page
     page.goto(client.address)
-    settled(page, "overview", "importance", "effect")
+    settled(page, "overview", "importance", "effects")
     drawn(page, "trace")
     page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     eventually(
@@ -488,14 +494,14 @@ def test_only_runs_that_can_be_compared_are_ticked(watch: Open, tmp_path: Path) 
     with served(create_app([str(path)])) as client:
         page = watch().page
         page.goto(client.address)
-        settled(page, "overview", "beside")
+        settled(page, "overview", "comparison")
         ticked = [box.is_checked() for box in page.locator("#compared input").all()]
         assert ticked == [True, True, False, False]
-        assert "After 5 trials, as many as each has" in page.locator("#beside").inner_text()
+        assert "After 5 trials, as many as each has" in page.locator("#comparison").inner_text()
         page.get_by_label("up (runs.db)").check()
-        page.wait_for_selector('#beside .problem:has-text("different directions")')
+        page.wait_for_selector('#comparison .problem:has-text("different directions")')
         page.get_by_label("up (runs.db)").uncheck()
-        page.wait_for_selector('#beside:has-text("After 5 trials")')
+        page.wait_for_selector('#comparison:has-text("After 5 trials")')
 
 
 def test_budgets_are_short_and_all_can_be_used(watch: Open, tmp_path: Path) -> None:

@@ -233,9 +233,9 @@ def test_explain_prints_a_short_summary_and_writes_both_files(log: Path, tmp_pat
     (row,) = [line for line in said.out.splitlines() if re.match(r"lr\s+\d", line)]
     assert re.search(r"\d\d\.\d %.* \d\d\.\d % to \d+\.\d %", row)
     stored = json.loads(file.read_text())
-    assert stored["overview"]["best"] == best
-    assert stored["importance"]["parameters"][0] == ["lr"]
-    assert {tuple(e["parameters"]) for e in stored["effects"]} == {("lr",), ("wd",)}
+    assert stored["overview"]["overview"]["best"] == best
+    assert stored["importance"]["importance"]["parameters"][0] == ["lr"]
+    assert {tuple(e["parameters"]) for e in stored["effects"]["effects"]} == {("lr",), ("wd",)}
     assert "lr mattered most" in page.read_text()
 
 

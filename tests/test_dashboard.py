@@ -27,15 +27,15 @@ from optuna.storages.journal import JournalFileBackend
 import hyperlens as hl
 from hyperlens.dashboard import create_app
 from hyperlens.dashboard.cache import Cache
+from hyperlens.dashboard.catalogue import Run, Source
 from hyperlens.dashboard.jobs import DIED
-from hyperlens.dashboard.questions import LONG, QUICK
-from hyperlens.dashboard.reading import Reader, digest
-from hyperlens.dashboard.sources import Run, Source
+from hyperlens.dashboard.query import SECTIONS
+from hyperlens.dashboard.reader import Reader, digest
 from hyperlens.explain.models.fidelity import all_budgets
 from hyperlens.importers.optuna.study_names import studies
-from hyperlens.reports.effect_cards import regions_card
-from hyperlens.reports.overview_cards import trace_card
 from hyperlens.reports.render import card_html
+from hyperlens.sections.parameters.regions import regions_card
+from hyperlens.sections.run.overview import trace_card
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -57,18 +57,18 @@ def study(path: Path, name: str = "one", trials: int = 25) -> optuna.Study:
     return made
 
 
-def asked(client: Client, card: str, **more: Any) -> dict[str, Any]:
-    answer = client.post("/api/ask", {"run": 0, "card": card, **more})
+def asked(client: Client, section: str, **more: Any) -> dict[str, Any]:
+    answer = client.post("/api/ask", {"run": 0, "section": section, **more})
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
 
 
-def answered(client: Client, card: str, **more: Any) -> dict[str, Any]:
+def answered(client: Client, section: str, **more: Any) -> dict[str, Any]:
     """The answer, waited for."""
-    found = asked(client, card, **more)
+    found = asked(client, section, **more)
     if found["state"] in ("waiting", "running"):
-        job = client.app.state.desk.job(found["ticket"])
+        job = client.app.state.dispatcher.job(found["ticket"])
         assert job.finished.wait(PATIENCE)
         found = client.get(f"/api/job?ticket={found['ticket']}").json()
     return found
@@ -86,18 +86,18 @@ def fake() -> Iterator[Client]:
 
 
 def test_the_same_question_is_computed_once(fake: Client) -> None:
-    first = answered(fake, "importance", parameter="lr")
-    again = asked(fake, "importance", parameter="lr")
+    first = answered(fake, "importance", surrogate="gp")
+    again = asked(fake, "importance", surrogate="gp")
     assert first["state"] == again["state"] == "done"
     assert again["html"] == first["html"]  # which counts the answers of its process
-    other = answered(fake, "importance", parameter="lr", objective="time")
+    other = answered(fake, "importance", surrogate="gp", objective="time")
     assert other["html"] != first["html"]
 
 
 def test_quick_answers_come_while_a_long_one_is_computed_and_cancelled(fake: Client) -> None:
-    slow = asked(fake, "effect", parameter=fake_worker.SLOW)
-    assert asked(fake, "effect", parameter=fake_worker.SLOW)["ticket"] == slow["ticket"]
-    job = fake.app.state.desk.job(slow["ticket"])
+    slow = asked(fake, "effects", parameter=fake_worker.SLOW)
+    assert asked(fake, "effects", parameter=fake_worker.SLOW)["ticket"] == slow["ticket"]
+    job = fake.app.state.dispatcher.job(slow["ticket"])
     step: dict[str, Any] = until(
         lambda: (
             found
@@ -107,7 +107,7 @@ def test_quick_answers_come_while_a_long_one_is_computed_and_cancelled(fake: Cli
         )
     )
     assert (step["state"], step["part"]) == ("running", 0.5)
-    waiting = asked(fake, "effect", parameter="lr", budget=9)
+    waiting = asked(fake, "effects", parameter="lr", budget=9)
     assert waiting["state"] == "waiting"
     assert answered(fake, "overview", objective="loss")["state"] == "done"
     fake.post("/api/cancel", {"ticket": slow["ticket"], "waiting": True})
@@ -116,7 +116,7 @@ def test_quick_answers_come_while_a_long_one_is_computed_and_cancelled(fake: Cli
     assert job.finished.wait(PATIENCE)
     told = fake.get(f"/api/job?ticket={slow['ticket']}").json()
     assert (told["state"], told["problem"]) == ("cancelled", "This was cancelled.")
-    assert answered(fake, "effect", parameter="lr", budget=9)["state"] == "done"
+    assert answered(fake, "effects", parameter="lr", budget=9)["state"] == "done"
 
 
 def test_what_waits_can_be_dropped(fake: Client) -> None:
@@ -129,14 +129,14 @@ def test_what_waits_can_be_dropped(fake: Client) -> None:
 
 
 def test_a_process_that_dies_is_replaced(fake: Client) -> None:
-    dead = answered(fake, "effect", parameter=fake_worker.DEADLY)
+    dead = answered(fake, "effects", parameter=fake_worker.DEADLY)
     assert (dead["state"], dead["problem"]) == ("failed", DIED)
-    assert answered(fake, "pair", parameter="lr", other=fake_worker.SLOW)["state"] == "done"
+    assert answered(fake, "pairs", parameter="lr", other=fake_worker.SLOW)["state"] == "done"
 
 
 def test_a_problem_is_said_and_not_kept(fake: Client) -> None:
     for _ in range(2):
-        told = answered(fake, "effect", parameter=fake_worker.BROKEN)
+        told = answered(fake, "effects", parameter=fake_worker.BROKEN)
         assert (told["state"], told["problem"]) == ("failed", "It is broken.")
 
 
@@ -154,8 +154,8 @@ def test_fifty_clients_at_once(fake: Client) -> None:
 
 def test_the_page_has_a_place_for_every_card(fake: Client) -> None:
     page = fake.get("/").text
-    for card in (*QUICK, *LONG):
-        assert f'data-card="{card}"' in page
+    for section in SECTIONS.values():
+        assert f'data-section="{section.id}"' in page
     script = fake.get("/front.js").text
     assert "JSON.parse" in script
     assert "eval(" not in script
@@ -193,7 +193,7 @@ def test_a_run_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
     first = reader.read(run)
     assert reader.read(run) is first
     made.optimize(objective, n_trials=1)
-    assert reader.read(run).seen.trials == 5
+    assert reader.read(run).state.trials == 5
 
 
 def test_studies_of_a_storage_are_listed(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def listed(client: Client) -> list[tuple[int, str]]:
 def test_a_run_keeps_its_number_and_is_listed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hyperlens.dashboard.desk.LIST_EVERY", 0.0)
+    monkeypatch.setattr("hyperlens.dashboard.dispatcher.LIST_EVERY", 0.0)
     path = tmp_path / "a.db"
     optuna.storages.RDBStorage(f"sqlite:///{path}")  # without a study
     with served(create_app([str(path), str(path)])) as client:
@@ -289,7 +289,7 @@ def test_cards_are_those_of_the_report(real: Client, storage: Path) -> None:
     answer = answered(real, "overview")
     assert card_html(trace_card(hl.overview(history)), live=True) in answer["html"]
     assert answer["trials"] == len(history.trials)
-    assert 'id="footprint"' in answer["html"]
+    assert 'id="footprint"' in answered(real, "footprint")["html"]
 
 
 def test_regions_grow_by_hand(real: Client, storage: Path) -> None:
@@ -297,26 +297,25 @@ def test_regions_grow_by_hand(real: Client, storage: Path) -> None:
     asked_for = {"parameter": "lr", "surrogate": "gp", "splits": 1}
     answer = answered(real, "regions", **asked_for)
     tree = hl.regions(history, "lr", splits=1, surrogate="gp")
-    assert answer["html"] == card_html(regions_card(tree, "regions"), live=True)
+    assert answer["html"] == card_html(regions_card(tree, "regions-2"), live=True)
     leaf = tree.leaves[0].id
     grown = tree.split(leaf)
     answer = answered(real, "regions", **asked_for, steps=[["split", leaf]])
-    assert answer["html"] == card_html(regions_card(grown, "regions"), live=True)
+    assert answer["html"] == card_html(regions_card(grown, "regions-2"), live=True)
     back = answered(real, "regions", **asked_for, steps=[["split", leaf], ["merge", 0]])
-    assert back["html"] == card_html(regions_card(grown.merge(0), "regions"), live=True)
+    assert back["html"] == card_html(regions_card(grown.merge(0), "regions-2"), live=True)
     gone = answered(real, "regions", **asked_for, steps=[["merge", 0], ["split", leaf]])
     assert "There is no region" in gone["html"]
 
 
 def test_an_effect_of_the_most_important_parameter(real: Client) -> None:
-    answer = answered(real, "effect", surrogate="forest")
-    assert answer["parameter"] == "lr"
+    answer = answered(real, "effects", surrogate="forest")
     assert "<h3>lr</h3>" in answer["html"]
 
 
 def test_runs_are_compared(real: Client) -> None:
     ready(real, 1)
-    answer = answered(real, "beside", beside=[0, 1])
+    answer = answered(real, "comparison", runs=[0, 1])
     assert "After 12 trials, as many as each has" in answer["html"]
 
 
@@ -342,7 +341,7 @@ def test_a_run_that_cannot_be_read_says_why(tmp_path: Path) -> None:
         until(lambda: client.get("/api/runs").json()["ready"])
         told = until(lambda: client.get("/api/state?run=0").json()["problem"])
         assert "bad.db" in told
-        refused = client.post("/api/ask", {"run": 0, "card": "data"})
+        refused = client.post("/api/ask", {"run": 0, "section": "data"})
         assert refused.status_code == 400
         assert json.loads(refused.text)["problem"] == told
 
@@ -353,7 +352,7 @@ def test_a_run_that_cannot_be_read_says_why(tmp_path: Path) -> None:
 def test_the_pages_own_process_loads_nothing_heavy() -> None:
     heavy = ["numpy", "pandas", "sklearn", "optuna", "plotly", "scipy", "numba", "ConfigSpace"]
     code = (
-        "import sys, hyperlens.dashboard.app, hyperlens.dashboard.serving; "
+        "import sys, hyperlens.dashboard.app, hyperlens.dashboard.server; "
         "hyperlens.dashboard.app.plotly_js(); "
         f"sys.exit(','.join(m for m in {heavy} if m in sys.modules) or None)"
     )

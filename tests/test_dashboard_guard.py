@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live_page import Client, ready, served
 
-from hyperlens.dashboard import create_app, serving
-from hyperlens.dashboard.questions import LONG, QUICK, SURROGATES, NotAsked, Question, parse
-from hyperlens.dashboard.sources import Source
+from hyperlens.dashboard import create_app, server
+from hyperlens.dashboard.catalogue import Source
+from hyperlens.dashboard.query import SECTIONS, SURROGATES, BadQuery, parse
 from hyperlens.errors import SourceError
+from hyperlens.sections.choices import Choices
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +37,10 @@ anything = st.recursive(
     ),
     max_leaves=5,
 )
-NAMES = list(asdict(Question("data")))
+NAMES = ["section", "budget", "runs", *asdict(Choices())]
 likely = st.sampled_from(
     [
-        *QUICK,
-        *LONG,
+        *SECTIONS,
         *SURROGATES,
         "lr",
         "loss",
@@ -54,36 +54,39 @@ likely = st.sampled_from(
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), likely | anything))
-def test_a_question_holds_only_what_the_run_knows(body: dict[str, Any]) -> None:
-    seen = fake_worker.SEEN
+def test_a_query_holds_only_what_the_run_knows(body: dict[str, Any]) -> None:
+    state = fake_worker.STATE
     try:
-        question = parse(body, seen, runs=2)
-    except NotAsked:
+        query = parse(body, state, runs=2)
+    except BadQuery:
         return
-    assert question.card in (*QUICK, *LONG)
-    assert question.objective in (None, *(name for name, _ in seen.objectives))
-    assert question.budget in (None, "all", *seen.budgets)
-    assert question.surrogate in (None, *SURROGATES)
-    assert {question.parameter, question.other} <= {None, *seen.parameters}
-    assert question.trial in (None, *seen.explained)
-    assert 0 <= question.splits <= 20
-    assert all(what in ("split", "merge") and id >= 0 for what, id in question.steps)
-    assert set(question.beside) <= {0, 1}
+    choices = query.choices
+    by = SECTIONS[query.section].by
+    assert choices.objective in (None, *(name for name, _ in state.objectives))
+    assert query.budget in (None, "all", *state.budgets)
+    assert choices.surrogate in (None, *SURROGATES)
+    assert {choices.parameter, choices.other} <= {None, *state.parameters}
+    assert choices.trial in (None, *state.explained)
+    assert 0 <= choices.splits <= 20
+    assert all(what in ("split", "merge") and id >= 0 for what, id in choices.steps)
+    assert set(query.runs) <= {0, 1}
+    others = {f.name for f in fields(Choices)} - {"objective", *by}
+    assert all(getattr(choices, name) == getattr(Choices(), name) for name in others)
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        {"card": "/etc/passwd"},
-        {"card": "effect", "parameter": "lr' OR 1=1"},
-        {"card": "effect", "parameter": ["lr"]},
-        {"card": "effect", "budget": True},
-        {"card": "regions", "steps": [["split", "0; DROP"]]},
-        {"card": "regions", "steps": [["run", 0]]},
-        {"card": "regions", "splits": 10**9},
-        {"card": "beside", "beside": [0, 99]},
-        {"card": "beside", "beside": [0]},
-        {"card": "proposals", "trial": 5},
+        {"section": "/etc/passwd"},
+        {"section": "effects", "parameter": "lr' OR 1=1"},
+        {"section": "effects", "parameter": ["lr"]},
+        {"section": "effects", "budget": True},
+        {"section": "regions", "steps": [["split", "0; DROP"]]},
+        {"section": "regions", "steps": [["run", 0]]},
+        {"section": "regions", "splits": 10**9},
+        {"section": "comparison", "runs": [0, 99]},
+        {"section": "comparison", "runs": [0]},
+        {"section": "proposals", "trial": 5},
         [1, 2],
     ],
 )
@@ -97,7 +100,7 @@ def test_what_no_run_knows_is_refused(fake: Client, body: Any) -> None:
 @pytest.mark.parametrize("run", ["-1", "99", "1e9", "../x", "%D9%A3", "", "1" * 50])
 def test_a_run_has_a_number_and_nothing_else(fake: Client, run: str) -> None:
     assert fake.get(f"/api/state?run={run}").status_code == 400
-    assert fake.post("/api/ask", {"run": run, "card": "data"}).status_code == 400
+    assert fake.post("/api/ask", {"run": run, "section": "data"}).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_its_own_names_are_answered(fake: Client, host: str) -> None:
 )
 def test_other_pages_are_not_answered(fake: Client, headers: dict[str, str]) -> None:
     assert fake.get("/api/runs", headers).status_code == 403
-    assert fake.post("/api/ask", {"run": 0, "card": "data"}, headers).status_code == 403
+    assert fake.post("/api/ask", {"run": 0, "section": "data"}, headers).status_code == 403
 
 
 def test_its_own_page_is_answered(fake: Client) -> None:
@@ -189,25 +192,25 @@ def test_a_token_is_asked_for_where_others_can_reach() -> None:
     ],
 )
 def test_only_this_machine_without_a_token(host: str, others: bool) -> None:
-    assert serving.reachable(host) is others
-    assert ("evil.example" in serving.names(host)) is False
-    assert host in serving.names(host)
+    assert server.reachable(host) is others
+    assert ("evil.example" in server.names(host)) is False
+    assert host in server.names(host)
 
 
 def test_the_address_is_what_a_browser_opens() -> None:
-    with serving.bind("127.0.0.1", 0) as listening:
+    with server.bind("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
-        assert serving.address("127.0.0.1", listening, None) == f"http://127.0.0.1:{port}/"
-        assert serving.address("0.0.0.0", listening, "t") == f"http://127.0.0.1:{port}/?token=t"
+        assert server.address("127.0.0.1", listening, None) == f"http://127.0.0.1:{port}/"
+        assert server.address("0.0.0.0", listening, "t") == f"http://127.0.0.1:{port}/?token=t"
         with pytest.raises(SourceError, match="choose another --port"):
-            serving.bind("127.0.0.1", port)
+            server.bind("127.0.0.1", port)
 
 
 def test_what_cannot_be_served_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SourceError, match="There is no file"):
-        serving.check([Source(str(tmp_path / "no.db"))])
-    monkeypatch.setattr("hyperlens.dashboard.serving.find_spec", lambda name: None)
+        server.check([Source(str(tmp_path / "no.db"))])
+    monkeypatch.setattr("hyperlens.dashboard.server.find_spec", lambda name: None)
     with pytest.raises(SourceError, match=r"pip install hyperlens\[dashboard\]"):
-        serving.check([])
+        server.check([])

@@ -11,7 +11,11 @@ import pytest
 from conftest import data_dir
 
 import hyperlens as hl
-from hyperlens.reports.analysis import Unavailable, analyse
+from hyperlens.sections.analysis import analyse
+from hyperlens.sections.choices import Choices
+from hyperlens.sections.explanation import Unavailable
+from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.run.overview import OVERVIEW
 
 LOGS = data_dir() / "hpo_logs"
 SCORES = {"maximize": True}  # Ray Tune writes neither direction nor space
@@ -64,9 +68,9 @@ def test_a_run_is_read_validated_and_explained(name: str, data: Callable[[str], 
     assert json.loads(record.to_json())["states"] == record.states
     assert sum(record.states.values()) == trials
     assert len(history.space.misfits(history.vectors)) == 0
-    explained = analyse(history, level=None)
-    assert not isinstance(explained.importance, Unavailable)
-    assert explained.overview.trials == trials
+    explained = analyse(history, Choices(level=None))
+    assert not isinstance(explained[IMPORTANCE], Unavailable)
+    assert explained[OVERVIEW].trials == trials
 
 
 @pytest.mark.parametrize("name", [name for name, told in EXPECTED.items() if told[0] is SCORES])

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analyses import analysis, trials
+from analyses import analysis, changed, trials
 
 from hyperlens.plots.parts.style import INK
-from hyperlens.reports.cards import cards
 from hyperlens.reports.render import report_html
+from hyperlens.sections.parameters.best import ABLATION
+from hyperlens.sections.run.overview import OVERVIEW
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -54,14 +55,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     made = analysis()
     ticks = tuple((1 + k / 5, 10.0**k) for k in range(-5, 1))
     crowded = replace(trials(), ticks=(ticks, *trials().ticks[1:]))
-    walked: Any = made.ablation
-    changed: dict[str, Any] = {
-        "overview": replace(made.overview, objective=LONG),
-        "trials": crowded,
-        "ablation": replace(walked, objective=LONG),
-    }
+    walked: Any = made[ABLATION]
     path = tmp_path_factory.mktemp("page") / "report.html"
-    shown = cards(replace(made, **changed))
+    shown = changed(
+        made,
+        overview=replace(made[OVERVIEW], objective=LONG),
+        trials=crowded,
+        ablation=replace(walked, objective=LONG),
+    ).cards
     trace = next(card.figure for card in shown if card.id == "trace")
     assert trace is not None
     trace["data"][0]["marker"]["color"] = INK

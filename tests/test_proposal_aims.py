@@ -12,8 +12,7 @@ import pytest
 import hyperlens as hl
 from hyperlens.explain.proposals.proposers import proposer
 from hyperlens.explain.proposals.reasons import tidy
-from hyperlens.reports.cards import cards
-from hyperlens.reports.proposal_cards import path_cards, unrecorded_card, why_card
+from hyperlens.sections.run.proposals import path_cards, unrecorded_card, why_card
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.acquisition import expected_improvement
 
@@ -288,16 +287,17 @@ def test_a_run_without_records_says_how_to_see_reasons(random: hl.History) -> No
     assert unrecorded_card(hl.trials(foreign(random, 13, "RandomSampler"))) is None
     found = unrecorded_card(hl.trials(foreign(random, 13)))
     assert found is not None
-    assert (found.section, found.figure, len(found.lead)) == ("Proposals", None, 1)
+    assert (found.figure, len(found.lead)) == (None, 1)
     assert "--proposals" in found.lead[0]
     assert "proposals=True" in found.lead[0]
 
 
 def test_the_report_of_a_foreign_run_has_that_card(random: hl.History) -> None:
-    from hyperlens.reports.analysis import analyse
+    from hyperlens.sections.analysis import analyse
+    from hyperlens.sections.choices import Choices
 
     shown = [
-        [card.id for card in cards(analyse(run, level=None, most_regions=0))]
+        [card.id for card in analyse(run, Choices(level=None)).cards]
         for run in (foreign(random, 16), random)
     ]
     assert "reasons" in shown[0]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,13 @@ from views import tree
 import hyperlens as hl
 from hyperlens import cli
 from hyperlens.reports import page
-from hyperlens.reports.analysis import REGION_SPLITS, Unavailable, analyse
-from hyperlens.reports.effect_cards import regions_card
+from hyperlens.sections.analysis import analyse
+from hyperlens.sections.choices import Choices
+from hyperlens.sections.explanation import Unavailable
+from hyperlens.sections.parameters.effects import EFFECTS
+from hyperlens.sections.parameters.interactions import INTERACTIONS
+from hyperlens.sections.parameters.regions import REGIONS, regions_card
+from hyperlens.sections.run.search import BIAS
 
 EVIL = "<script>\x1b[31m"
 ESC = "\x1b["
@@ -203,19 +209,20 @@ def test_a_wrong_call_is_one_sentence(
 
 
 def test_analysis_holds_what_the_functions_say(history: hl.History) -> None:
-    made = analyse(history, level=None)
-    assert not isinstance(made.bias, Unavailable)
-    assert not isinstance(made.interactions, Unavailable)
-    np.testing.assert_array_equal(made.bias.path, hl.bias(history).path)
-    lead = made.effects[0]
-    first = made.regions[0]
+    made = analyse(history, Choices(level=None))
+    bias, interactions = made[BIAS], made[INTERACTIONS]
+    effects, regions = made[EFFECTS], made[REGIONS]
+    assert not isinstance(bias, Unavailable)
+    assert not isinstance(interactions, Unavailable)
+    np.testing.assert_array_equal(bias.path, hl.bias(history).path)
+    lead, first = effects[0], regions[0]
     assert isinstance(lead, hl.Effect)
     assert isinstance(first, hl.Regions)
-    assert first.surrogate == lead.surrogate == made.interactions.surrogate == "gp"
-    shown = [r.parameter for r in made.regions if isinstance(r, hl.Regions)]
-    assert shown == [e.parameters[0] for e in made.effects if isinstance(e, hl.Effect)][:3]
-    assert len(first.tree) == 1 + 2 * REGION_SPLITS
-    for effect, parts in zip(made.effects, made.regions, strict=True):
+    assert first.surrogate == lead.surrogate == interactions.surrogate == "gp"
+    shown = [r.parameter for r in regions if isinstance(r, hl.Regions)]
+    assert shown == [e.parameters[0] for e in effects if isinstance(e, hl.Effect)][:3]
+    assert len(first.tree) == 1 + 2 * Choices.splits
+    for effect, parts in zip(effects, regions, strict=True):
         assert isinstance(effect, hl.Effect)
         assert isinstance(parts, hl.Regions)
         np.testing.assert_allclose(parts.tree[0].mean, effect.mean, rtol=1e-6, atol=1e-8)
@@ -230,19 +237,19 @@ def test_one_parameter_has_neither_regions_nor_interactions() -> None:
     one = hl.read(
         frame, space=ConfigurationSpace(space=[Float("lr", (0.0, 1.0))]), objective="loss"
     )
-    made = analyse(one, level=None)
-    assert made.regions == ()
-    assert isinstance(made.interactions, Unavailable)
+    made = analyse(one, Choices(level=None))
+    assert made[REGIONS] == ()
+    assert isinstance(made[INTERACTIONS], Unavailable)
     assert "One parameter has nothing to interact with" in page(made)
 
 
 def test_many_trials_get_one_card_of_regions(
     history: hl.History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = analyse(history, level=0.9)
-    monkeypatch.setattr("hyperlens.reports.analysis.MANY_TRIALS", 20)
-    many = analyse(history, level=0.9)
-    assert (len(few.regions), len(many.regions)) == (3, 1)
+    few = analyse(history)
+    monkeypatch.setattr("hyperlens.sections.parameters.regions.MANY_TRIALS", 20)
+    many = analyse(replace(history))
+    assert (len(few[REGIONS]), len(many[REGIONS])) == (3, 1)
 
 
 def test_a_summary_says_where_it_is_sure_and_where_it_looked(
@@ -257,8 +264,8 @@ def test_a_summary_says_where_it_is_sure_and_where_it_looked(
     assert code == 0
     made = json.loads(file.read_text())
     one_line = " ".join(out.split())
-    assert f"the effect of {made['regions'][0]['parameter']} is known" in one_line
-    assert made["bias"]["sentence"] in one_line
+    assert f"the effect of {made['regions']['regions'][0]['parameter']} is known" in one_line
+    assert made["search"]["bias"]["sentence"] in one_line
     assert math.isfinite(made["regions"][0]["tree"][0]["confidence"])
 
 

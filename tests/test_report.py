@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from analyses import HIGH, LOW, Page, analysis, effect, runs, spending, timeline, trials
+from analyses import HIGH, LOW, Page, analysis, changed, effect, runs, spending, timeline, trials
 from views import region, searched, together, tree
 
 import hyperlens as hl
 from hyperlens import words
-from hyperlens.reports.advice import what_next
-from hyperlens.reports.analysis import Unavailable
-from hyperlens.reports.card import Card
-from hyperlens.reports.cards import cards
+from hyperlens.errors import SourceError
+from hyperlens.reports import page, read_analysis
 from hyperlens.reports.comparison_page import comparison_cards
-from hyperlens.reports.proposal_cards import path_cards, why_card
 from hyperlens.reports.render import report_html
+from hyperlens.sections.advice import what_next
+from hyperlens.sections.analysis import analyse
+from hyperlens.sections.cards.card import Card
+from hyperlens.sections.choices import Choices
+from hyperlens.sections.explanation import Unavailable
+from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.run.proposals import path_cards, why_card
+from hyperlens.sections.surrogates import Surrogates
 
 FIXED = words.FIXED
 
@@ -31,7 +37,9 @@ def card(found: tuple[Card, ...], id: str) -> Card:
 
 
 def test_cards_come_in_order() -> None:
-    found = cards(replace(analysis(), pairs=(Unavailable("lr × opt", "too few trials"),)))
+    found = changed(
+        analysis(), pairs=(Unavailable("lr × opt", "too few trials", ("lr", "opt")),)
+    ).cards
     ids = [c.id for c in found]
     assert ids == [
         "summary",
@@ -47,20 +55,20 @@ def test_cards_come_in_order() -> None:
         "ablation",
         "local",
         "effect-1",
-        "regions-1",
         "effect-2",
         "effect-3",
-        "pair-1",
+        "regions-1",
+        "pair-1-2",
         "bias",
         "spending",
-        "beside",
+        "comparison",
         "data",
         "method",
     ]
 
 
 def test_summary_says_how_the_run_went() -> None:
-    summary = card(cards(analysis()), "summary")
+    summary = card(analysis().cards, "summary")
     lead = " ".join(summary.lead)
     assert "4 trials: 3 complete, 1 failed." in lead
     assert "lowest loss is 0.4, reached by trial 2" in lead
@@ -80,20 +88,21 @@ def test_summary_says_how_the_run_went() -> None:
 
 def test_a_surrogate_that_fails_names_nothing_in_the_headline() -> None:
     made = analysis()
-    assert isinstance(made.importance, hl.Importance)
-    failing = replace(made.importance, quality=replace(LOW, verdict="do not trust"))
-    facts = card(cards(replace(made, importance=failing)), "summary").facts
+    importance = made[IMPORTANCE]
+    assert isinstance(importance, hl.Importance)
+    failing = replace(importance, quality=replace(LOW, verdict="do not trust"))
+    facts = card(changed(made, importance=failing).cards, "summary").facts
     assert [f.value for f in facts] == ["0.4", "4", "not known", "do not trust"]
 
 
 def test_trace_says_what_came_after_the_best() -> None:
-    (lead,) = card(cards(analysis()), "trace").lead
+    (lead,) = card(analysis().cards, "trace").lead
     assert "from 1 in the first trial to 0.4 in trial 2" in lead
     assert "The 1 analysed trial after it brought no improvement." in lead
 
 
 def test_importance_table_has_the_numbers() -> None:
-    found = card(cards(analysis()), "importance")
+    found = card(analysis().cards, "importance")
     assert found.table is not None
     assert found.table.rows[1] == (
         "lr × opt",
@@ -108,7 +117,7 @@ def test_importance_table_has_the_numbers() -> None:
 
 
 def test_curve_says_where_the_best_values_lie() -> None:
-    lead, _ = card(cards(analysis()), "effect-1").lead
+    lead, _ = card(analysis().cards, "effect-1").lead
     assert "best with lr near 2 (mean 0.5)" in lead
     assert "Values from 2 to 3 are nearly as good." in lead  # 0.52 is within 0.2 of 0.5, 1.0 is not
     assert "from 0.3 to 0.7, 0.4 wide, while the mean changes by 2 in all" in lead
@@ -130,7 +139,7 @@ def test_curve_without_support_or_at_the_edge_says_so() -> None:
 
 
 def test_categories_say_the_best_and_the_worst() -> None:
-    lead, _ = card(cards(analysis()), "effect-2").lead
+    lead, _ = card(analysis().cards, "effect-2").lead
     assert "best with opt = adam (mean 0.5)" in lead
     assert "worst with c (2.5)" in lead
     assert "2 of 3 trials used adam." in lead
@@ -177,7 +186,7 @@ def test_single_configurations_that_differ_are_counted() -> None:
 
 
 def test_regions_say_where_the_effect_is_sure() -> None:
-    found = card(cards(analysis()), "regions-1")
+    found = card(analysis().cards, "regions-1")
     assert found.lead[0] == (
         "Where opt is adam, which holds the best trial, the effect of lr is known to ±0.12 instead "
         "of ±0.4 over the whole space."
@@ -207,7 +216,7 @@ def test_regions_that_bring_nothing_say_so() -> None:
 
 
 def test_regions_have_a_slider_and_a_tree() -> None:
-    found = card(cards(analysis()), "regions-1")
+    found = card(analysis().cards, "regions-1")
     (slider,) = found.controls
     assert (slider.name, slider.kind, slider.chosen) == ("splits", "slider", 1)
     assert slider.options == ((0, "0 splits"), (1, "1 split"))
@@ -227,23 +236,23 @@ def test_regions_have_a_slider_and_a_tree() -> None:
     }
     assert shown == {1: {"splits": [1]}, 2: {"splits": [1]}}
     unsplit = tree(tree=(region(0, None, "everywhere", 0.4),))
-    assert card(cards(replace(analysis(), regions=(unsplit,))), "regions-1").controls == ()
+    assert card(changed(analysis(), regions=(unsplit,)).cards, "regions-1").controls == ()
 
 
 def test_single_configurations_are_behind_a_switch() -> None:
     curves = np.array([[0.0, 1.0, 2.0, 3.0]])
     record = replace(effect("lr"), ice_mean=curves, ice_std=curves)
-    found = card(cards(replace(analysis(), effects=(record,))), "effect-1")
+    found = card(changed(analysis(), effects=(record,)).cards, "effect-1")
     (switch,) = found.controls
     assert (switch.kind, switch.chosen) == ("switch", 0)
     assert found.figure is not None
     (single,) = [t for t in found.figure["data"] if t["name"] == "single configurations"]
     assert single["meta"] == {"when": {switch.name: [1]}}
-    assert card(cards(analysis()), "effect-1").controls == ()  # without such curves
+    assert card(analysis().cards, "effect-1").controls == ()  # without such curves
 
 
 def test_the_timeline_says_how_long_and_how_many() -> None:
-    found = card(cards(analysis()), "timeline")
+    found = card(analysis().cards, "timeline")
     assert found.lead[0].startswith(
         f"The trials ran for 8 seconds, up to 2 at once; 62{FIXED}% of that time was spent in trials."
     )  # (4 + 2 + 4) / (2 * 8)
@@ -254,7 +263,7 @@ def test_the_timeline_says_how_long_and_how_many() -> None:
 
 
 def test_how_trials_ended_is_said_with_the_reason() -> None:
-    found = card(cards(analysis(text="out of memory")), "endings")
+    found = card(analysis(text="out of memory").cards, "endings")
     assert found.lead == (
         f"Of 4 trials, 3 complete (75{FIXED}%), 1 failed (25{FIXED}%). The most frequent reason given, "
         "1 time: out of memory",
@@ -262,11 +271,11 @@ def test_how_trials_ended_is_said_with_the_reason() -> None:
     assert found.table is not None
     assert found.table.rows[-1] == ("reason: out of memory", "1", f"25.0{FIXED}%")
     fine = replace(trials(), state=("complete",) * 4, reason=(None,) * 4)
-    assert "endings" not in [c.id for c in cards(replace(analysis(), trials=fine))]
+    assert "endings" not in [c.id for c in changed(analysis(), trials=fine).cards]
 
 
 def test_spending_says_who_got_what() -> None:
-    found = card(cards(analysis()), "spending")
+    found = card(analysis().cards, "spending")
     assert found.section == "Search"
     assert found.lead == (
         "opt chooses among 2 models; adam got most, 4 of 6 trials. The best loss, 0.4, is of adam. "
@@ -279,13 +288,13 @@ def test_spending_says_who_got_what() -> None:
         spending(), choice=None, models=("all trials",), trials=np.array([[3, 1]]),
         seconds=np.array([[3.0, 9.0]]), best=np.array([[0.6, 0.4]]), path=np.ones((1, 3)),
     )  # fmt: skip
-    assert card(cards(replace(analysis(), spending=alone)), "spending").section == "Overview"
-    neither = cards(replace(analysis(), spending=Unavailable("spending", "nothing to divide")))
+    assert card(changed(analysis(), spending=alone).cards, "spending").section == "Overview"
+    neither = changed(analysis(), spending=Unavailable("spending", "nothing to divide")).cards
     assert "spending" not in [c.id for c in neither]
 
 
 def test_runs_beside_each_other_are_compared_after_as_many_trials() -> None:
-    found = card(cards(analysis(text="first")), "beside")
+    found = card(analysis(text="first").cards, "comparison")
     assert found.lead[0].startswith(
         "After 2 trials, as many as each has, first has the lowest loss, 0.3, before second with 0.8. "
         "In the end second is ahead with 0.2, after 3 trials."
@@ -298,7 +307,7 @@ def test_runs_beside_each_other_are_compared_after_as_many_trials() -> None:
 
 
 def test_all_trials_are_in_a_table() -> None:
-    grid = card(cards(analysis(text="oom")), "data").grid
+    grid = card(analysis(text="oom").cards, "data").grid
     assert grid is not None
     assert grid.columns == ("trial", "state", "loss", "seconds", "lr", "opt", "momentum", "reason")
     assert grid.rows[1] == (1, "failed", None, 2.0, 0.2, "adam", None, "oom")
@@ -306,8 +315,8 @@ def test_all_trials_are_in_a_table() -> None:
 
 
 def test_very_many_trials_show_the_best_and_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hyperlens.reports.search_cards.MOST_TRIALS", 2)
-    found = card(cards(analysis()), "data")
+    monkeypatch.setattr("hyperlens.sections.run.data.MOST_TRIALS", 2)
+    found = card(analysis().cards, "data")
     assert found.grid is not None
     assert [row[0] for row in found.grid.rows] == [2, 3]
     assert "shown are the 1 best and the 1 latest" in found.lead[0]
@@ -337,7 +346,7 @@ def test_every_number_can_be_explained() -> None:
     )
     table = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [2.0, 3, 1, 5], "c": [3.0, 1, 2, 0]})
     shown = (
-        *cards(analysis()),
+        *analysis().cards,
         *path_cards(hl.path(run)),
         why_card(hl.why(run, 10)),
         *comparison_cards(hl.compare(table)),
@@ -348,22 +357,23 @@ def test_every_number_can_be_explained() -> None:
 def test_what_to_do_next() -> None:
     advice = " ".join(what_next(analysis()))
     assert "1 of 4 trials failed" in advice
-    fine = replace(analysis(), trials=replace(trials(), state=("complete",) * 4))
+    fine = changed(analysis(), trials=replace(trials(), state=("complete",) * 4))
     assert "failed" not in " ".join(what_next(fine))
     rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), best_values=(3.9,))
-    assert "Widen the range of lr above 4" in " ".join(what_next(replace(fine, effects=(rising,))))
+    assert "Widen the range of lr above 4" in " ".join(what_next(changed(fine, effects=(rising,))))
     inside = replace(rising, best_values=(2.0,))
-    assert "Widen" not in " ".join(what_next(replace(fine, effects=(inside,))))
+    assert "Widen" not in " ".join(what_next(changed(fine, effects=(inside,))))
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
-    assert "Try lr near 2" in " ".join(what_next(replace(fine, effects=(untested,))))
-    doubtful = " ".join(what_next(replace(fine, qualities=(replace(LOW, verdict="do not trust"),))))
+    assert "Try lr near 2" in " ".join(what_next(changed(fine, effects=(untested,))))
+    unsure = Surrogates((replace(LOW, verdict="do not trust"),), "forest", ())
+    doubtful = " ".join(what_next(changed(fine, surrogates=unsure)))
     assert "at least twice the 4 there are" in doubtful
     assert "leave momentum at its best value" in " ".join(what_next(fine))
     assert "Go on with this search" in " ".join(what_next(fine))
 
 
 def test_interactions_and_bias_have_their_numbers() -> None:
-    found = cards(analysis())
+    found = analysis().cards
     pairs = card(found, "interactions")
     assert f"lr × opt: H 0.5, 30{FIXED}% of the variance" in pairs.lead[0]
     assert pairs.section == "Importance"
@@ -389,10 +399,10 @@ def test_an_even_search_and_no_interaction_are_said() -> None:
 
 def test_new_cards_say_why_they_are_missing() -> None:
     why = "Tune at least two."
-    missing = Unavailable("x", why)
-    found = cards(
-        replace(analysis(), interactions=missing, bias=missing, regions=(missing,), effects=())
-    )
+    missing = Unavailable("x", why, ("lr",))
+    found = changed(
+        analysis(), interactions=missing, bias=missing, regions=(missing,), effects=()
+    ).cards
     for id in ("interactions", "bias", "regions-1"):
         assert card(found, id).problem == why
         assert card(found, id).figure is None
@@ -400,10 +410,39 @@ def test_new_cards_say_why_they_are_missing() -> None:
 
 def test_json_has_every_record() -> None:
     made = json.loads(analysis().to_json())
-    assert made["bias"]["path"] == [0.9, 0.5, 0.3]
-    assert made["interactions"]["h"] == [0.5, 0.9, 0.1, 0.2]
-    assert made["regions"][0]["tree"][2]["mean"] == [20.0, 21.0, 22.0]
-    assert made["regions"][0]["record"] == "Regions"
+    assert made["search"]["bias"]["path"] == [0.9, 0.5, 0.3]
+    assert made["interactions"]["interactions"]["h"] == [0.5, 0.9, 0.1, 0.2]
+    assert made["regions"]["regions"][0]["tree"][2]["mean"] == [20.0, 21.0, 22.0]
+    assert made["regions"]["regions"][0]["record"] == "Regions"
+
+
+def test_a_saved_analysis_is_drawn_again_without_the_run(tmp_path: Path) -> None:
+    """The same bytes: by hand-made records, and by those of a run, beside another."""
+    space = hl.Space.of([hl.Parameter(name, "float", -1, 1) for name in ("x", "y")])
+    first, second = (
+        hl.minimize(lambda v: v["x"] ** 2 + v["y"], space, trials=16, optimizer="random", seed=seed)
+        for seed in (0, 1)
+    )
+    choices = Choices(surrogate="gp")
+    for made in (analysis(), analyse(first, choices, beside={"other": second})):
+        path = tmp_path / "run.json"
+        path.write_text(made.to_json())
+        again = read_analysis(path)
+        assert again.to_json() == made.to_json()
+        assert (again.choices, again.version) == (made.choices, made.version)
+        hl.report(path, tmp_path / "again.html")
+        assert (tmp_path / "again.html").read_text() == page(made)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"hyperlens": "1"}', '"x"', "[" * 100_000, "\ud800"]
+)
+def test_what_is_no_saved_analysis_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(SourceError, match=r"run\.json"):
+        read_analysis(tmp_path / "run.json")
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_analysis(tmp_path)
 
 
 def test_pair_reads_the_cell_of_the_best() -> None:
@@ -414,7 +453,7 @@ def test_pair_reads_the_cell_of_the_best() -> None:
 
 
 def test_method_names_version_seed_and_quality() -> None:
-    method = card(cards(analysis()), "method")
+    method = card(analysis().cards, "method")
     assert "Hyperlens 1.2.3, seed 7" in method.notes[0]
     assert "16 trees" in " ".join(method.lead)
     assert method.table is not None
@@ -423,7 +462,7 @@ def test_method_names_version_seed_and_quality() -> None:
 
 def test_what_is_unavailable_says_why_and_the_rest_comes() -> None:
     missing = Unavailable("Importance", "Only 3 trials: run at least 10.")
-    found = cards(replace(analysis(), importance=missing))
+    found = changed(analysis(), importance=missing).cards
     assert card(found, "importance").problem == "Only 3 trials: run at least 10."
     assert card(found, "effect-1").figure is not None
     shown = Page(report_html(found, "t"))

@@ -14,21 +14,20 @@ import pytest
 from analyses import Page, analysis
 
 from hyperlens.front.templates import environment
-from hyperlens.reports.card import Card
-from hyperlens.reports.cards import cards
 from hyperlens.reports.render import card_html, report_html
+from hyperlens.sections.cards.card import Card
 
 EVIL = ("<script>alert(1)</script>", "</script>", '"><img src=x onerror=alert(1)>')
 
 
 @cache
 def page() -> Page:
-    return Page(report_html(cards(analysis()), "A title"))
+    return Page(report_html(analysis().cards, "A title"))
 
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_planted_markup_stays_text(evil: str) -> None:
-    planted = Page(report_html(cards(analysis(name=evil, choice=evil + "2", text=evil)), evil))
+    planted = Page(report_html(analysis(name=evil, choice=evil + "2", text=evil).cards, evil))
     harmless = page()
     assert [t for t, _ in planted.tags] == [t for t, _ in harmless.tags]
     assert len(planted.scripts) == len(harmless.scripts)
@@ -72,23 +71,23 @@ def test_links_find_their_targets_and_ids_are_unique() -> None:
 
 def test_figures_and_tables_can_be_read_without_seeing() -> None:
     plots = [d for d in page().all("div") if d.get("role") == "img"]
-    assert len(plots) == len([c for c in cards(analysis()) if c.figure])
+    assert len(plots) == len([c for c in analysis().cards if c.figure])
     assert any("best with lr near 2" in str(p["aria-label"]) for p in plots)
     assert all(h.get("scope") in ("row", "col") for h in page().all("th"))
     assert len(page().all("h1")) == 1
 
 
 def test_figures_in_the_page_are_those_of_the_cards() -> None:
-    figures = [c.figure for c in cards(analysis()) if c.figure]
+    figures = [c.figure for c in analysis().cards if c.figure]
     shown = [json.loads(s) for s in page().scripts[:-2]]
     assert [s for s in shown if isinstance(s, dict) and "layout" in s] == figures
-    numbers = [c.csv for c in cards(analysis()) if c.csv]
+    numbers = [c.csv for c in analysis().cards if c.csv]
     assert [s for s in shown if isinstance(s, str)] == numbers
 
 
 def test_the_same_cards_give_the_same_page() -> None:
-    first = report_html(cards(analysis()), "A title")
-    assert report_html(cards(analysis()), "A title") == first
+    first = report_html(analysis().cards, "A title")
+    assert report_html(analysis().cards, "A title") == first
 
 
 def test_embedded_json_cannot_leave_its_element() -> None:
@@ -122,7 +121,7 @@ def test_sentences_on_demand_open_what_they_name() -> None:
 
 
 def test_only_a_live_page_grows_regions_by_hand() -> None:
-    (found,) = [c for c in cards(analysis()) if c.id == "regions-1"]
+    (found,) = [c for c in analysis().cards if c.id == "regions-1"]
     assert "data-hand" not in card_html(found)
     hands = [b for b in Page(card_html(found, live=True)).all("button") if "data-hand" in b]
     assert [(b["data-hand"], b["data-region"]) for b in hands] == [
@@ -133,7 +132,7 @@ def test_only_a_live_page_grows_regions_by_hand() -> None:
 
 
 def test_captions_show_what_is_chosen_first() -> None:
-    (found,) = [c for c in cards(analysis()) if c.id == "regions-1"]
+    (found,) = [c for c in analysis().cards if c.id == "regions-1"]
     captions: Any = (({"splits": (0,)}, "none yet"), ({"splits": (1,)}, "one by now"))
     shown = Page(card_html(replace(found, captions=captions)))
     assert [("hidden" in p) for p in shown.all("p") if "data-when" in p] == [True, False]

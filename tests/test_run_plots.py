@@ -15,8 +15,9 @@ from hyperlens.plots.parts.lines import INACTIVE
 from hyperlens.plots.parts.style import see_through
 from hyperlens.plots.proposals.path import draw_configurations
 from hyperlens.plots.proposals.path import draw_parallel as draw_proposal_lines
+from hyperlens.sections.run import overview as parts
 
-OVERVIEW = analysis().overview
+OVERVIEW = analysis()[parts.OVERVIEW]
 
 
 def named(figure: Any, name: str) -> Any:

@@ -105,7 +105,7 @@ def test_importance_in_an_explanation(
     importance: Importance, explained: tuple[str, dict[str, Any], str]
 ) -> None:
     printed, stored, page = explained
-    assert stored["importance"] == json.loads(importance.to_json())
+    assert stored["importance"]["importance"] == json.loads(importance.to_json())
     rows = {line.split("  ")[0]: line for line in printed.splitlines()}
     for k, parameters in enumerate(importance.parameters):
         share, low, high = (100 * getattr(importance, n)[k] for n in ("share", "low", "high"))
@@ -177,9 +177,9 @@ def test_effects_in_an_explanation(
 ) -> None:
     _, stored, page = explained
     singles = [p for p in importance.parameters if len(p) == 1]
-    assert subjects(stored["effects"]) == singles
-    assert stored["pairs"]
-    shown = [*stored["effects"], *stored["pairs"]]
+    assert subjects(stored["effects"]["effects"]) == singles
+    assert stored["pairs"]["pairs"]
+    shown = [*stored["effects"]["effects"], *stored["pairs"]["pairs"]]
     figures = embedded(page)
     for kept in shown:
         record = hl.effect(
@@ -201,7 +201,7 @@ def test_the_overview_is_one(
     assert record.best == max(scores)
     assert record.cost.tolist() == record.frame["cost"].tolist() == scores
     assert record.trace.tolist() == np.maximum.accumulate(scores).tolist()
-    assert stored["overview"] == json.loads(record.to_json())
+    assert stored["overview"]["overview"] == json.loads(record.to_json())
     figure = json.loads(record.plot().to_json())
     assert figure in embedded(page)
     assert [trace["y"] for trace in figure["data"]] == [
@@ -217,7 +217,7 @@ def test_qualities_are_those_of_the_fits(
 ) -> None:
     printed, stored, page = explained
     fits = [hl.fit(history, "forest"), hl.fit(history, "gp")]
-    for fitted, kept in zip(fits, stored["qualities"], strict=True):
+    for fitted, kept in zip(fits, stored["method"]["surrogates"]["qualities"], strict=True):
         quality = fitted.quality
         assert (kept["surrogate"], kept["r2"]) == (quality.surrogate, quality.r2)
         assert kept["coverage"] == quality.coverage

@@ -30,6 +30,8 @@ from hyperlens.plots.stills.still import still
 from hyperlens.plots.stills.traces import said
 from hyperlens.record import Record, figure_bundle
 from hyperlens.reports import check_stills, stills
+from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.run.overview import OVERVIEW
 
 EVIL = "<script>$\\frac</script>"
 
@@ -134,7 +136,7 @@ def test_values_below_the_rows_are_in_the_picture() -> None:
 
 
 def test_bars_have_the_lengths_of_the_record() -> None:
-    record = analysis().importance
+    record = analysis()[IMPORTANCE]
     assert isinstance(record, Importance)
     (axes,) = record.plot(backend="matplotlib").axes
     widths = sorted(bar.get_width() for bar in axes.patches)
@@ -172,8 +174,8 @@ def test_a_logarithmic_axis_stays_one() -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        analysis(name=EVIL).overview,
-        analysis(name=EVIL).importance,
+        analysis(name=EVIL)[OVERVIEW],
+        analysis(name=EVIL)[IMPORTANCE],
         effect(EVIL),
         effect("opt", EVIL),
         tree(EVIL, EVIL),
@@ -216,7 +218,7 @@ def test_a_missing_extra_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_all_figures_are_written_to_a_folder(tmp_path: Path) -> None:
     written = stills(analysis(), tmp_path / "new" / "pictures")
     names = {path.stem for path in written}
-    assert {"trace", "importance", "effect-1", "regions-1", "footprint", "beside"} <= names
+    assert {"trace", "importance", "effect-1", "regions-1", "footprint", "comparison"} <= names
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
 
 

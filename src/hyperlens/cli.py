@@ -47,6 +47,10 @@ COMMANDS = {
     "path": ("proposals", "How the reasons changed over the run: every proposal explained."),
     "ablation": ("analyses", "Which changes made the difference between two configurations."),
     "local-importance": ("analyses", "Which parameters matter around one configuration."),
+    "report": (
+        "explain",
+        "Show a saved explanation again, without the run and without computing.",
+    ),
     "serve": ("serve", "Show runs on a page in the browser, followed while they go on."),
     "compare": (
         "compare",

@@ -150,8 +150,12 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     typer.echo(f"Model: {terminal.printable(path)}")
     typer.echo(f"Card: {terminal.printable(page)}")
     if html:
+        from hyperlens.cash.results.model_search import so_far
+        from hyperlens.reports import page as report_page
         from hyperlens.reports import write
-        from hyperlens.reports.models import models_page
+        from hyperlens.sections.analysis import analyse
+        from hyperlens.sections.choices import Choices
 
-        path = write(html, models_page(history, record, search.seed))
+        analysis = analyse(so_far(history), Choices(seed=search.seed), known={"models": record})
+        path = write(html, report_page(analysis))
         typer.echo(f"Report: {terminal.printable(path)}")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from hyperlens.commands.options import LEVEL_OR_NONE, SEED, Part, Source, TableReading
+from hyperlens.commands.options import LEVEL_OR_NONE, PRIMARY, SEED, Part, Source, TableReading
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
-from hyperlens.reports.analysis import Unavailable, analyse
 from hyperlens.runs.history import History
 from hyperlens.runs.selection import Selection
+from hyperlens.sections.analysis import Analysis, analyse
+from hyperlens.sections.choices import Choices
+
+Html = Annotated[str | None, typer.Option(help="Write the report to this file.")]
+Png = Annotated[str | None, typer.Option(help="Write every figure as a picture to this folder.")]
 
 
 @expanded
@@ -20,21 +24,20 @@ def explain(
     source: Source,
     reading: TableReading,
     *,
-    html: Annotated[str | None, typer.Option(help="Write the report to this file.")] = None,
+    html: Html = None,
     json: Annotated[str | None, typer.Option(help="Write all records to this file.")] = None,
-    png: Annotated[
-        str | None, typer.Option(help="Write every figure as a picture to this folder.")
-    ] = None,
+    png: Png = None,
     beside: Annotated[
         list[str] | None, typer.Option(help="Another run to show beside this one; repeatable.")
     ] = None,
-    options: Annotated[
-        dict[str, Any],
+    choices: Annotated[
+        Choices,
         like(
-            analyse,
+            Choices,
             proposals=typer.Option(
                 "--proposals", help="Explain proposals even if none is recorded."
             ),
+            surrogate=PRIMARY,
             level=LEVEL_OR_NONE,
             seed=SEED,
         ),
@@ -42,25 +45,62 @@ def explain(
     part: Part,
 ) -> None:
     from hyperlens import terminal
-    from hyperlens.reports import check, check_stills, page, stills, write
+    from hyperlens.sections.explanation import Unavailable
+    from hyperlens.sections.run.comparison import COMPARISON
     from hyperlens.surrogates.random_forest.forest import compile_ahead
+    from hyperlens.terminal.analysis import show_analysis
+
+    _check(source, html, json, png)
+    history, objective = read(source, reading, part)
+    runs: dict[str, History] = {}
+    for other in beside or ():
+        run, _ = read(other, replace(reading, study=None, columns=None), Selection())
+        runs[_other_name(run.source or other, [history.source, *runs])] = run
+    with terminal.announced_compilation(), terminal.progress() as step:
+        compile_ahead()
+        choices = replace(choices, objective=objective)
+        analysis = analyse(history, choices, beside=runs, progress=step)
+    show_analysis(analysis)
+    comparison = analysis[COMPARISON]
+    if isinstance(comparison, Unavailable):
+        typer.echo(terminal.printable(f"No comparison of runs: {comparison.why}"), err=True)
+    _write(analysis, html, json, png)
+
+
+def report(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="JSON", help="What hyperlens explain wrote with --json.", show_default=False
+        ),
+    ],
+    html: Html = None,
+    png: Png = None,
+) -> None:
+    from hyperlens.reports import read_analysis
+    from hyperlens.terminal.analysis import show_analysis
+
+    _check(source, html, None, png)
+    analysis = read_analysis(source)
+    show_analysis(analysis)
+    _write(analysis, html, None, png)
+
+
+def _check(source: str, html: str | None, json: str | None, png: str | None) -> None:
+    """Refuse what cannot be written before anything long is computed for it."""
+    from hyperlens.reports import check, check_stills
 
     for file in filter(None, (html, json)):
         refuse_overwriting(source, file)
         check(file)
     if png:
         check_stills()
-    history, objective = read(source, reading, part)
-    others: dict[str, History] = {}
-    for other in beside or ():
-        run, _ = read(other, replace(reading, study=None, columns=None), Selection())
-        others[_other_name(run.source or other, [history.source, *others])] = run
-    with terminal.announced_compilation(), terminal.progress() as step:
-        compile_ahead()
-        analysis = analyse(history, objective=objective, others=others, progress=step, **options)
-    terminal.show_analysis(analysis)
-    if isinstance(analysis.beside, Unavailable):
-        typer.echo(terminal.printable(f"No comparison of runs: {analysis.beside.why}"), err=True)
+
+
+def _write(analysis: Analysis, html: str | None, json: str | None, png: str | None) -> None:
+    from hyperlens import terminal
+    from hyperlens.reports import page, stills, write
+
     if html:
         typer.echo(f"Report: {terminal.printable(write(html, page(analysis)))}")
     if json:

@@ -27,15 +27,15 @@ def serve(
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = False,
 ) -> None:
-    from hyperlens.dashboard import serving
-    from hyperlens.dashboard.sources import Source
+    from hyperlens.dashboard import server
+    from hyperlens.dashboard.catalogue import Source
 
-    token = serving.new_token() if serving.reachable(host) else None
+    token = server.new_token() if server.reachable(host) else None
     runs = [Source(where, **asdict(reading)) for where in sources]
-    serving.check(runs)
-    with serving.bind(host, port) as listening:
-        address = serving.address(host, listening, token)
+    server.check(runs)
+    with server.bind(host, port) as listening:
+        address = server.address(host, listening, token)
         typer.echo(f"Open {address} (stop with Ctrl+C)")
         if browser:
             typer.launch(address)
-        serving.serve(runs, host, listening, token)
+        server.serve(runs, host, listening, token)

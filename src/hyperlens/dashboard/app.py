@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,16 +16,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from hyperlens.dashboard.desk import Desk, Known
+from hyperlens.dashboard.catalogue import Source
+from hyperlens.dashboard.dispatcher import Dispatcher, Look
 from hyperlens.dashboard.guard import LOOPBACK, Guard
 from hyperlens.dashboard.jobs import Job
-from hyperlens.dashboard.questions import NotAsked
-from hyperlens.dashboard.sources import Source
+from hyperlens.dashboard.query import SECTIONS, BadQuery
 from hyperlens.dashboard.worker import work
 from hyperlens.front import asset, front_end, plotly_js
 from hyperlens.front.templates import live_html
 
-MOST_BODY = 64 * 1024  # bytes of a question
+MOST_BODY = 64 * 1024  # bytes of a query
 DAY = "public, max-age=86400"
 
 
@@ -39,20 +40,20 @@ def create_app(
 
     With a `token`, every request must carry it. `hosts` are the names the page answers to.
     """
-    given = tuple(dict.fromkeys(s if isinstance(s, Source) else Source(s) for s in sources))
+    unique = tuple(dict.fromkeys(s if isinstance(s, Source) else Source(s) for s in sources))
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
-        app.state.desk = Desk(given, worker)
+        app.state.dispatcher = Dispatcher(unique, worker)
         try:
             yield
         finally:
-            app.state.desk.close()
+            app.state.dispatcher.close()
 
     return Starlette(
         lifespan=life,
         routes=[
-            Route("/", _page),
+            Route("/", _file("text/html", _page)),
             Route(
                 "/report.css", _file("text/css", lambda: asset("report.css") + asset("live.css"))
             ),
@@ -73,12 +74,13 @@ def create_app(
             Middleware(Guard, token=token, hosts=hosts),
             Middleware(GZipMiddleware, minimum_size=2048, compresslevel=3),
         ],
-        exception_handlers={NotAsked: _not_asked},
+        exception_handlers={BadQuery: _bad_query},
     )
 
 
-async def _page(request: Request) -> Response:
-    return Response(live_html(), media_type="text/html", headers={"Cache-Control": "no-cache"})
+def _page() -> str:
+    groups = groupby(SECTIONS.values(), key=lambda section: section.title)
+    return live_html([(title, list(sections)) for title, sections in groups])
 
 
 def _file(kind: str, content: Callable[[], str]) -> Callable[[Request], Any]:
@@ -95,44 +97,46 @@ def _file(kind: str, content: Callable[[], str]) -> Callable[[Request], Any]:
 
 
 async def _runs(request: Request) -> Response:
-    desk = _desk(request)
-    runs = [{"id": k, "title": run.title} for k, run in enumerate(desk.runs())]
-    return JSONResponse({"ready": desk.listed, "runs": runs})
+    dispatcher = _dispatcher(request)
+    runs = [{"id": k, "title": run.title} for k, run in enumerate(dispatcher.runs())]
+    return JSONResponse({"ready": dispatcher.listed, "runs": runs})
 
 
 async def _state(request: Request) -> Response:
-    known = _desk(request).state(_number(request.query_params.get("run")))
-    return JSONResponse(_public(known))
+    look = _dispatcher(request).state(_number(request.query_params.get("run")))
+    return JSONResponse(_public(look))
 
 
-def _public(known: Known) -> dict[str, Any]:
-    if known.seen is None:
-        return {"ready": False, "problem": known.problem}
-    return {"ready": True, "problem": known.problem, **known.seen.public()}
+def _public(look: Look) -> dict[str, Any]:
+    if look.state is None:
+        return {"ready": False, "problem": look.problem}
+    return {"ready": True, "problem": look.problem, **look.state.public()}
 
 
 async def _ask(request: Request) -> Response:
     body = await _body(request)
-    found = _desk(request).ask(_number(body.get("run")), body)
-    return JSONResponse(_progress(found) if isinstance(found, Job) else _given(found))
+    answer = _dispatcher(request).ask(_number(body.get("run")), body)
+    return JSONResponse(_progress(answer) if isinstance(answer, Job) else _done(answer))
 
 
 async def _job(request: Request) -> Response:
-    job = _desk(request).job(request.query_params.get("ticket", ""))
+    job = _dispatcher(request).job(request.query_params.get("ticket", ""))
     if job is None:
-        raise NotAsked("There is no such ticket any more; ask again.")
-    return JSONResponse(_given(job.result) if job.state == "done" else _progress(job))
+        raise BadQuery("There is no such ticket any more; ask again.")
+    return JSONResponse(_done(job.result) if job.state == "done" else _progress(job))
 
 
 async def _cancel(request: Request) -> Response:
     body = await _body(request)
-    _desk(request).cancel(str(body.get("ticket", "")), only_waiting=body.get("waiting") is True)
+    _dispatcher(request).cancel(
+        str(body.get("ticket", "")), only_waiting=body.get("waiting") is True
+    )
     return JSONResponse({})
 
 
-def _given(result: dict[str, Any]) -> dict[str, Any]:
-    names = ("html", "trials", "parameter")
-    return {"state": "done", "version": result["versions"][0], **{n: result[n] for n in names}}
+def _done(result: dict[str, Any]) -> dict[str, Any]:
+    version, trials = result["versions"][0], result["trials"]
+    return {"state": "done", "version": version, "trials": trials, "html": result["html"]}
 
 
 def _progress(job: Job) -> dict[str, Any]:
@@ -148,18 +152,18 @@ def _progress(job: Job) -> dict[str, Any]:
 async def _body(request: Request) -> dict[str, Any]:
     """A small JSON object, sent as such, which no form of another page can do."""
     if request.headers.get("content-type", "").split(";")[0] != "application/json":
-        raise NotAsked("Send JSON.")
+        raise BadQuery("Send JSON.")
     raw = b""
     async for part in request.stream():
         raw += part
         if len(raw) > MOST_BODY:
-            raise NotAsked("That is too long.")
+            raise BadQuery("That is too long.")
     try:
         body = json.loads(raw)
     except ValueError as problem:
-        raise NotAsked("Send JSON.") from problem
+        raise BadQuery("Send JSON.") from problem
     if not isinstance(body, dict):
-        raise NotAsked("Send a JSON object.")
+        raise BadQuery("Send a JSON object.")
     return body
 
 
@@ -169,13 +173,13 @@ def _number(value: Any) -> int:
         return int(value)
     if type(value) is int:
         return value
-    raise NotAsked("There is no such run.")
+    raise BadQuery("There is no such run.")
 
 
-def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+def _dispatcher(request: Request) -> Dispatcher:
+    dispatcher: Dispatcher = request.app.state.dispatcher
+    return dispatcher
 
 
-async def _not_asked(request: Request, problem: Exception) -> Response:
+async def _bad_query(request: Request, problem: Exception) -> Response:
     return JSONResponse({"problem": str(problem)}, status_code=400)

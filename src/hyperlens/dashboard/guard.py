@@ -69,8 +69,8 @@ class Guard:
     def _without_token(self, request: Request, headers: Headers) -> ASGIApp | None:
         """None where the token is right; a right one in the address becomes a cookie."""
         assert self._token is not None
-        given = request.query_params.get("token")
-        if given is not None and request.url.path == "/" and _equal(given, self._token):
+        token = request.query_params.get("token")
+        if token is not None and request.url.path == "/" and _equal(token, self._token):
             answer = RedirectResponse("/", status_code=303, headers=HEADERS)
             answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
             return answer
@@ -109,14 +109,14 @@ def _is_address(host: str) -> bool:
 
 def _cookie(headers: Headers) -> str:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return ""
-    return found.value if found else ""
+    return cookie.value if cookie else ""
 
 
-def _equal(given: str, token: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+def _equal(text: str, token: str) -> bool:
+    return hmac.compare_digest(text.encode("utf-8", "replace"), token.encode())
 
 
 def _no(status: int, sentence: str) -> ASGIApp:

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
-from hyperlens.dashboard.sources import Source
+from hyperlens.dashboard.catalogue import Source
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 

@@ -1,4 +1,4 @@
-"""A process that reads runs and answers questions, one at a time, and says how far it is.
+"""A process that reads runs and answers queries, one at a time, and says how far it is.
 
 The page's own process computes nothing and loads no numerical library, so it answers at once
 whatever happens here; to cancel is to end this process.
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from hyperlens.dashboard.sources import Run, Source
+from hyperlens.dashboard.catalogue import Run, Source
 
 MOMENT = 0.05  # seconds in which a first look follows upon the list of runs
 
@@ -23,7 +23,7 @@ Progress = Callable[[str, float], None]
 def work(connection: Connection, sources: tuple[Source, ...]) -> None:
     """Serve until the other end is closed: tasks come in, progress and results go out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the page ends its workers itself
-    from hyperlens.dashboard.reading import Reader
+    from hyperlens.dashboard.reader import Reader
 
     reader = Reader(sources)
     ready = False
@@ -31,8 +31,8 @@ def work(connection: Connection, sources: tuple[Source, ...]) -> None:
         try:
             if not ready and not connection.poll(
                 MOMENT
-            ):  # load what takes a second before it is needed
-                import hyperlens.dashboard.answers  # noqa: F401
+            ):  # load before it is needed what takes long
+                import hyperlens.dashboard.query_cards  # noqa: F401
 
                 ready = True
             task, content = connection.recv()
@@ -62,8 +62,8 @@ def _sentence(problem: Exception) -> str:
 
 
 def _list(reader: Any, content: Any, progress: Progress) -> list[Run]:
-    found: list[Run] = reader.runs()
-    return found
+    runs: list[Run] = reader.runs()
+    return runs
 
 
 def _look(reader: Any, run: Run, progress: Progress) -> Any:
@@ -74,25 +74,27 @@ def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
     """Cards as HTML, and of what they were made."""
     import pandas  # noqa: F401  # whole before a thread begins: Plotly would use it half loaded
 
-    from hyperlens.dashboard.answers import answer
+    from hyperlens.dashboard.query_cards import query_cards
     from hyperlens.reports.render import card_html
     from hyperlens.surrogates.random_forest.forest import compile_ahead
 
-    run, question, others = content
-    if not question.quick:
+    run, query, others = content
+    if not query.quick:
         compile_ahead()
     progress("reading", 0.0)
-    read = reader.read(run)
-    beside = {other.title: reader.read(other) for other in others}
-    cards = answer(read.history, question, {k: r.history for k, r in beside.items()}, progress)
+    shown = reader.read(run)
+    compared = {other.title: reader.read(other) for other in others}
+    runs = {title: other.history for title, other in compared.items()}
+    cards = query_cards(shown.history, query, runs, progress)
     return {
-        "versions": (read.seen.version, *(f"{r.seen.version} {k}" for k, r in beside.items())),
-        "trials": read.seen.trials,
+        "versions": (
+            shown.state.version,
+            *(f"{other.state.version} {title}" for title, other in compared.items()),
+        ),
+        "trials": shown.state.trials,
         "html": "\n".join(
             card_html(card, own_title=card.title != card.section, live=True) for card in cards
         ),
-        "parameter": next((c.tree.parameter for c in cards if c.tree is not None), None)
-        or (cards[0].title if question.card == "effect" and cards else None),
     }
 
 

@@ -15,7 +15,7 @@ function fillRuns(runs) {
     else field("compared").append(boxOf(run));
   }
   if (view.run === null) choose(runs[0].id);
-  else if (view.begun) askAll(["beside"]);
+  else if (view.begun) askAll([slots.get("comparison")]);
 }
 
 function boxOf(run) {
@@ -24,7 +24,7 @@ function boxOf(run) {
   Object.assign(box, { type: "checkbox", value: run.id });
   box.addEventListener("change", () => {
     view.touched = true;
-    askAll(["beside"]);
+    askAll([slots.get("comparison")]);
   });
   label.append(box, ` ${run.title}`);
   return label;
@@ -48,7 +48,7 @@ function tick() {
   if (view.touched || view.runs.length > MOST_TICKED || !view.begun) return;
   const changed = boxes().filter((box) => box.checked !== comparable(Number(box.value)));
   for (const box of changed) box.checked = !box.checked;
-  if (changed.length) askAll(["beside"]);
+  if (changed.length) askAll([slots.get("comparison")]);
 }
 
 async function lookAround() {

@@ -1,7 +1,6 @@
-// The live page: asks for each card, shows how far it is, and asks again when the run went on.
+// The live page: asks for each section, shows how far it is, and asks again when the run went on.
 
-const QUICK = ["overview", "search", "data", "beside"];
-const OF_EFFECT = ["effect", "pair", "regions"];
+const LATE = ["summary", "footprint", "method"]; // they wait for what others compute
 const GROWN = 1.1; // long computations are done again when a run has so many times the trials
 const RESTED = 12000; // milliseconds without news after which they are done for all trials
 const NOTHING = { objectives: [], budgets: [], parameters: [], explained: [], recorded: true };
@@ -9,8 +8,8 @@ const field = (id) => document.getElementById(id);
 const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 const slots = new Map(
   [...document.querySelectorAll(".slot")].map((place) => [
-    place.dataset.card,
-    { card: place.dataset.card, place, asked: 0, html: "", key: "", version: "", trials: 0, ticket: null },
+    place.dataset.section,
+    { section: place.dataset.section, by: place.dataset.by.split(" "), quick: "quick" in place.dataset, place, asked: 0, html: "", key: "", version: "", trials: 0, ticket: null },
   ]),
 );
 const view = { run: null, seen: null, begun: false, steps: [], changed: 0, runs: [], touched: false, hurry: () => {} };
@@ -56,30 +55,31 @@ function fillChoices(seen) {
   hideUnless("proposals", trials.length > 0);
 }
 
-// Questions
+// Queries
 
-function question(card) {
-  const asked = { run: view.run, card, objective: field("objective").value || null };
+const CHOSEN = {
+  surrogate: () => field("surrogate").value || null,
+  parameter: () => field("parameter").value || null,
+  other: () => field("other").value || null,
+  steps: () => view.steps,
+  trial: () => (field("trial").value ? Number(field("trial").value) : null),
+  runs: () => boxes().filter((box) => box.checked).map((box) => Number(box.value)),
+};
+
+function query(slot) {
+  const asked = { run: view.run, section: slot.section, objective: field("objective").value || null };
   const budget = field("budget").value;
   if (budget) asked.budget = budget === "all" ? budget : Number(budget);
-  if (card === "beside") {
-    asked.beside = boxes().filter((box) => box.checked).map((box) => Number(box.value));
-    return asked;
-  }
-  if (!QUICK.includes(card)) asked.surrogate = field("surrogate").value || null;
-  if (OF_EFFECT.includes(card)) asked.parameter = field("parameter").value || null;
-  if (card === "pair") asked.other = field("other").value || null;
-  if (card === "regions") asked.steps = view.steps;
-  if (card === "proposals") asked.trial = field("trial").value ? Number(field("trial").value) : null;
+  for (const name of slot.by) if (name in CHOSEN) asked[name] = CHOSEN[name]();
   return asked;
 }
 
 const boxes = () => [...document.querySelectorAll("#compared input")];
 
-const wanted = (card) => {
-  if (card === "beside") return boxes().filter((box) => box.checked).length > 1;
-  if (card === "pair") return field("other").value !== "" && field("other").value !== field("parameter").value;
-  if (card === "proposals") return field("trial").value !== "";
+const wanted = (section) => {
+  if (section === "comparison") return CHOSEN.runs().length > 1;
+  if (section === "pairs") return field("other").value !== "" && field("other").value !== field("parameter").value;
+  if (section === "proposals") return view.seen.explained.length > 0;
   return true;
 };
 
@@ -88,9 +88,9 @@ async function ask(slot) {
   const current = () => number === slot.asked;
   if (slot.ticket) request("/api/cancel", { ticket: slot.ticket, waiting: true }).catch(() => {});
   slot.ticket = null;
-  const asked = question(slot.card);
+  const asked = query(slot);
   const key = JSON.stringify(asked);
-  if (!wanted(slot.card)) {
+  if (!wanted(slot.section)) {
     show(slot, "", key);
     return;
   }
@@ -153,7 +153,7 @@ function status(slot, answer) {
     slot.place.querySelector(":scope > .status")?.remove();
     const place = line(slot, "updating");
     if (!place.firstChild) place.append("updating");
-    if (slot.ticket && !QUICK.includes(slot.card) && !place.querySelector("button")) {
+    if (slot.ticket && !slot.quick && !place.querySelector("button")) {
       place.append(button("Cancel", () => cancel(slot)));
     }
     return;
@@ -223,11 +223,13 @@ function adoptHands(place) {
 
 // Choices
 
-function askAll(cards) {
-  for (const card of cards ?? ["overview", "data", "search", "beside", "importance", "effect", "pair", "regions", "summary", "method", "proposals"]) {
-    if (slots.has(card)) ask(slots.get(card));
-  }
+const when = (slot) => (slot.quick ? 0 : slot.section === "importance" ? 1 : LATE.includes(slot.section) ? 3 : 2);
+
+function askAll(some = [...slots.values()]) {
+  for (const slot of [...some].sort((a, b) => when(a) - when(b))) ask(slot);
 }
+
+const changedBy = (choice) => [...slots.values()].filter((slot) => slot.by.includes(choice));
 
 field("run").addEventListener("change", () => choose(Number(field("run").value)));
 for (const id of ["objective", "budget"]) {
@@ -239,11 +241,11 @@ for (const id of ["objective", "budget"]) {
 }
 field("surrogate").addEventListener("change", () => {
   view.steps = [];
-  askAll(["importance", ...OF_EFFECT]);
+  askAll(changedBy("surrogate"));
 });
-field("parameter").addEventListener("change", () => { view.steps = []; askAll(OF_EFFECT); });
-field("other").addEventListener("change", () => askAll(["pair"]));
-field("trial").addEventListener("change", () => askAll(["proposals"]));
+field("parameter").addEventListener("change", () => { view.steps = []; askAll(changedBy("parameter")); });
+field("other").addEventListener("change", () => askAll(changedBy("other")));
+field("trial").addEventListener("change", () => askAll(changedBy("trial")));
 field("choices").addEventListener("submit", (event) => event.preventDefault());
 
 function choose(run) {
@@ -291,7 +293,7 @@ function news(seen) {
         : "This run has no trials yet; the page follows it.",
       seen.trials ? "data" : "none",
     );
-    if (changed && seen.trials) askAll(["data"]);
+    if (changed && seen.trials) askAll([slots.get("data")]);
   } else if (starts) {
     say("");
     tick();
@@ -306,7 +308,7 @@ function followUp() {
   const rested = Date.now() - view.changed > RESTED;
   for (const slot of slots.values()) {
     if (slot.version === version || slot.place.hasAttribute("aria-busy")) continue;
-    if (QUICK.includes(slot.card) || rested || trials >= GROWN * slot.trials) ask(slot);
+    if (slot.quick || rested || trials >= GROWN * slot.trials) ask(slot);
   }
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import partial
 from json import JSONEncoder
 from typing import Any
 
@@ -27,7 +28,7 @@ def environment(**shared: Any) -> Environment:
     return templates
 
 
-@cache
-def live_html() -> str:
-    """The page that asks a server for its cards."""
-    return environment().get_template("live.html").render(title="Hyperlens")
+def live_html(groups: Sequence[tuple[str, Sequence[Any]]]) -> str:
+    """The page that asks a server for the cards of its sections, which come in groups with a title."""
+    page = environment().get_template("live.html")
+    return page.render(title="Hyperlens", groups=groups)

@@ -8,36 +8,48 @@ import tempfile
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from hyperlens.errors import AnalysisError, SourceError
-from hyperlens.reports.analysis import Analysis, analyse
 from hyperlens.runs.history import History
+from hyperlens.sections.analysis import Analysis, analyse
+from hyperlens.sections.choices import Choices
 
 
 def report(
-    history: History,
+    run: History | str | Path,
     path: str | Path,
     *,
-    objective: str | None = None,
-    seed: int = 0,
     beside: Mapping[str, History] | None = None,
-    proposals: bool = False,
+    **choices: Any,
 ) -> Path:
     """Explain a run and write the report; returns where it is.
 
-    `beside` are other runs to compare with, by their names. Proposals are explained where the run
-    recorded them, or where `proposals` asks for it.
+    `choices` are the fields of `hyperlens.sections.choices.Choices`: objective, surrogate, level, seed,
+    parameter, trial and others. `beside` are other runs to compare with, by their names. Of an analysis
+    that was saved as JSON, given by its file, the report is drawn again without computing.
     """
-    made = analyse(history, objective=objective, seed=seed, others=beside, proposals=proposals)
-    return write(path, page(made))
+    if isinstance(run, History):
+        return write(path, page(analyse(run, Choices(**choices), beside=beside)))
+    return write(path, page(read_analysis(run)))
+
+
+def read_analysis(path: str | Path) -> Analysis:
+    """The analysis that a JSON file holds."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = getattr(problem, "strerror", None) or type(problem).__name__
+        raise SourceError(f"'{path}' cannot be read ({reason}); check the path.") from problem
+    return Analysis.from_json(text, f"'{path}'")
 
 
 def page(analysis: Analysis) -> str:
     """The report of an analysis as one HTML document."""
-    from hyperlens.reports.cards import cards
     from hyperlens.reports.render import report_html
+    from hyperlens.sections.run.overview import OVERVIEW
 
-    return report_html(cards(analysis), f"Hyperlens: {analysis.overview.source or 'report'}")
+    return report_html(analysis.cards, f"Hyperlens: {analysis[OVERVIEW].source or 'report'}")
 
 
 def stills(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:
@@ -45,13 +57,12 @@ def stills(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:
     from plotly.graph_objects import Figure
 
     from hyperlens.plots.stills.still import still
-    from hyperlens.reports.cards import cards
 
     folder = Path(folder)
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for card in cards(analysis):
+        for card in analysis.cards:
             if card.figure is not None:
                 path = folder / f"{card.id}.png"
                 still(Figure(card.figure)).savefig(path)

@@ -8,10 +8,11 @@ from typing import Any
 
 from hyperlens.comparison import Comparison, Pair
 from hyperlens.errors import SourceError
-from hyperlens.reports import check, check_stills, meanings, write
-from hyperlens.reports.card import Card, Table
-from hyperlens.reports.figures import figure_of
+from hyperlens.reports import check, check_stills, write
 from hyperlens.reports.render import report_html
+from hyperlens.sections.cards import meanings
+from hyperlens.sections.cards.card import Card, Table
+from hyperlens.sections.cards.figures import figure_of
 
 RANKS, PAIRS = "Average ranks", "Pairs"
 PAGE = ".html"

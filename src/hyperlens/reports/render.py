@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from hyperlens.front import asset, front_end, plotly_js
 from hyperlens.front.templates import environment
-from hyperlens.reports import meanings
-from hyperlens.reports.card import Card, Control
+from hyperlens.sections.cards import meanings
+from hyperlens.sections.cards.card import Card, Control
 
 
 @cache

@@ -17,12 +17,19 @@ from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import Axis, Cube, FloatArray, IntArray
 from hyperlens.surrogates.random_forest.forest import Forest
 
+AS_READ = "as read"  # where a run that uses all budgets remembers the one it is of
 FOLDS = 5
 FEWEST = 2 * FOLDS  # trials at the largest budget, to check against
 
 
 def all_budgets(history: History, objective: str | None = None, seed: int = 0) -> History:
     """The run at its largest budget, with what lower budgets say of it where that is sound."""
+    completed = _all_budgets(history, objective, seed)
+    completed.memory[AS_READ] = history
+    return completed
+
+
+def _all_budgets(history: History, objective: str | None, seed: int) -> History:
     chosen = history.objective(objective)
     k = history.objectives.index(chosen)
     rows, budgets = _usable(history, k)

@@ -7,9 +7,6 @@ from typing import Any, Literal
 
 from hyperlens.surrogates.quality import Quality
 
-SUMMARY, OVERVIEW, IMPORTANCE, EFFECTS = "Summary", "Overview", "Importance", "Effects"
-PROPOSALS, SEARCH, COMPARISON = "Proposals", "Search", "Comparison"
-DATA, METHOD = "Data", "Method"
 MOST_ROWS = 1000  # of a table
 
 
@@ -82,7 +79,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Card:
-    """One thing to know.
+    """One thing to know. `section` is the title below which it stands.
 
     `figure` is Plotly's JSON, `csv` the numbers behind it. `captions` are sentences that go with
     some values of the controls, as `when` says. `problem` says why the card has nothing
@@ -91,8 +88,8 @@ class Card:
     """
 
     id: str
-    section: str
     title: str
+    section: str = ""
     lead: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     figure: dict[str, Any] | None = None

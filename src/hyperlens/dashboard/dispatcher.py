@@ -1,4 +1,4 @@
-"""The desk between requests and workers: which runs there are, what is known of them, who asked what."""
+"""Between requests and workers: which runs there are, what is known of them, who asked what."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperlens.dashboard.cache import Cache
+from hyperlens.dashboard.catalogue import Run, RunState, Source
 from hyperlens.dashboard.jobs import Job, Lane
-from hyperlens.dashboard.questions import NotAsked, Question, parse
-from hyperlens.dashboard.sources import Run, Seen, Source
+from hyperlens.dashboard.query import BadQuery, parse
 from hyperlens.dashboard.worker import work
 
 LOOK_EVERY = 1.0  # seconds between two looks at a run
@@ -21,23 +21,23 @@ MOST_TICKETS = 500
 
 
 @dataclass
-class Known:
+class Look:
     """What the last look at a run said, and when it was."""
 
-    seen: Seen | None = None
+    state: RunState | None = None
     problem: str | None = None
-    looked: float = -1e9
-    looking: bool = False
+    time: float = -1e9
+    pending: bool = False
 
 
-class Desk:
-    """Quick questions have a lane of their own, so that they never wait for a long one."""
+class Dispatcher:
+    """Quick queries have a lane of their own, so that they never wait for a long one."""
 
     def __init__(self, sources: tuple[Source, ...], worker: Callable[..., None] = work) -> None:
         self.cache = Cache()
         self._lock = threading.RLock()
         self._runs: list[Run] = []
-        self._known: dict[int, Known] = {}
+        self._looks: dict[int, Look] = {}
         self._listed, self._listing = -1e9, False
         self._jobs: dict[str, Job] = {}  # by key, unfinished
         self._tickets: dict[str, tuple[Job, Lane]] = {}
@@ -62,39 +62,36 @@ class Desk:
         """Is it known yet which runs there are?"""
         return self._listed > 0
 
-    def state(self, run: int) -> Known:
+    def state(self, run: int) -> Look:
         """What is known of a run; a look that is due is taken meanwhile."""
         with self._lock:
             if not 0 <= run < len(self._runs):
-                raise NotAsked("There is no such run.")
-            known = self._known.setdefault(run, Known())
-            every = (
-                LOOK_EVERY if known.seen is None else max(LOOK_EVERY, PATIENCE * known.seen.took)
-            )
-            if not known.looking and time.monotonic() - known.looked > every:
-                known.looking = True
+                raise BadQuery("There is no such run.")
+            look = self._looks.setdefault(run, Look())
+            every = max(LOOK_EVERY, PATIENCE * look.state.seconds if look.state else 0.0)
+            if not look.pending and time.monotonic() - look.time > every:
+                look.pending = True
                 self._quick.put(Job(f"look {run}", "look", self._runs[run]), first=True)
-            return known
+            return look
 
     def ask(self, run: int, body: Any) -> dict[str, Any] | Job:
         """The answer, if it was given before to the same data; else the job that will give it."""
-        known = self.state(run)
-        if known.seen is None:
-            raise NotAsked(known.problem or "This run is still being read; ask again in a moment.")
+        look = self.state(run)
+        if look.state is None:
+            raise BadQuery(look.problem or "This run is still being read; ask again in a moment.")
         with self._lock:
-            question = parse(body, known.seen, len(self._runs))
-            others = self._others(question)
-            if question.card == "beside" and len(others) < 2:
-                raise NotAsked("Choose at least two runs to compare.")
-            key = question.key(run, self._versions(known.seen, others))
+            query = parse(body, look.state, len(self._runs))
+            if query.section == "comparison" and len(query.runs) < 2:
+                raise BadQuery("Choose at least two runs to compare.")
+            key = query.key(run, self._versions(look.state, query.runs))
             answer = self.cache.get(key)
             if answer is not None:
                 return answer
             job = self._jobs.get(key)
             if job is None:
-                runs = tuple(self._runs[k] for k in others)
-                job = Job(key, "answer", (self._runs[run], question, runs))
-                lane = self._quick if question.quick else self._long
+                runs = tuple(self._runs[k] for k in query.runs)
+                job = Job(key, "answer", (self._runs[run], query, runs))
+                lane = self._quick if query.quick else self._long
                 self._jobs[key] = job
                 self._remember(job, lane)
                 lane.put(job)
@@ -102,25 +99,23 @@ class Desk:
 
     def job(self, ticket: str) -> Job | None:
         with self._lock:
-            found = self._tickets.get(ticket)
-        return found[0] if found else None
+            entry = self._tickets.get(ticket)
+        return entry[0] if entry else None
 
     def cancel(self, ticket: str, only_waiting: bool) -> None:
         with self._lock:
-            found = self._tickets.get(ticket)
-        if found:
-            found[1].cancel(found[0], only_waiting)
+            entry = self._tickets.get(ticket)
+        if entry:
+            job, lane = entry
+            lane.cancel(job, only_waiting)
 
-    def _others(self, question: Question) -> tuple[int, ...]:
-        return question.beside if question.card == "beside" else ()
-
-    def _versions(self, seen: Seen, others: tuple[int, ...]) -> tuple[str, ...]:
+    def _versions(self, state: RunState, others: tuple[int, ...]) -> tuple[str, ...]:
         """Of the data, and of the titles that other runs are shown with."""
-        found = [seen.version]
+        versions = [state.version]
         for k in others:
-            other = self.state(k).seen
-            found.append("" if other is None else f"{other.version} {self._runs[k].title}")
-        return tuple(found)
+            other = self.state(k).state
+            versions.append("" if other is None else f"{other.version} {self._runs[k].title}")
+        return tuple(versions)
 
     def _remember(self, job: Job, lane: Lane) -> None:
         self._tickets[job.ticket] = (job, lane)
@@ -149,10 +144,10 @@ class Desk:
                 self._runs[number] = run  # perhaps by another title
             elif unnamed is not None:  # a storage that had no study when it was listed
                 self._runs[unnamed] = run
-                self._known.pop(unnamed, None)
+                self._looks.pop(unnamed, None)
             else:
                 self._runs.append(run)
-        if self._runs and 0 not in self._known:
+        if self._runs and 0 not in self._looks:
             self.state(0)  # the page will ask for it; the look begins now
 
     def _number(self, run: Run) -> int | None:
@@ -162,15 +157,14 @@ class Desk:
         number = self._number(job.content)
         if number is None:
             return
-        known = self._known[number]
-        known.looking, known.looked = False, time.monotonic()
-        known.problem = job.problem
+        look = self._looks[number]
+        look.pending, look.time, look.problem = False, time.monotonic(), job.problem
         if job.state == "done":
-            known.seen = job.result
+            look.state = job.result
 
     def _keep(self, job: Job) -> None:
         """Under the data it was really computed from, which may be newer than what was asked of."""
-        run, question, _ = job.content
+        run, query, _ = job.content
         number = self._number(run)
         if number is not None:
-            self.cache.put(question.key(number, job.result["versions"]), job.result)
+            self.cache.put(query.key(number, job.result["versions"]), job.result)

@@ -7,26 +7,26 @@ import json
 import os
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hyperlens.dashboard.sources import Run, Seen, Source, labels
+from hyperlens.dashboard.catalogue import Run, RunState, Source, labels
 from hyperlens.errors import NoTrials
 from hyperlens.runs.history import History
 
-MOST_KEPT = 8  # runs kept in memory, each with what was computed from it
+MOST_RUNS = 8  # runs kept in memory, each with what was computed from it
 MOST_FILES = 2000  # of a folder, looked at for a change
 MOST_EXPLAINED = 5000  # recorded proposals that can be chosen
 
 
 @dataclass(frozen=True)
-class Read:
-    """A run as it was at some moment."""
+class Snapshot:
+    """A run as it was at some moment; `mark` changes when its files do."""
 
     mark: Any
     history: History
-    seen: Seen
+    state: RunState
 
 
 class Reader:
@@ -34,70 +34,72 @@ class Reader:
 
     def __init__(self, sources: tuple[Source, ...]) -> None:
         self.sources = sources
-        self._kept: OrderedDict[tuple[int, str | None], Read] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[int, str | None], Snapshot] = OrderedDict()
 
     def runs(self) -> list[Run]:
         """Every run of every source; a storage is listed study by study."""
         from hyperlens.importers.optuna.study_names import studies
 
-        found = []
-        named = labels([source.where for source in self.sources])
-        for k, (source, label) in enumerate(zip(self.sources, named, strict=True)):
+        runs = []
+        texts = labels([source.where for source in self.sources])
+        for k, (source, label) in enumerate(zip(self.sources, texts, strict=True)):
             names = (source.study,) if source.study else studies(source.where)
             if len(names) > 1 or (names and source.study is None and len(self.sources) > 1):
-                found += [Run(k, name, f"{name} ({label})") for name in names]
+                runs += [Run(k, name, f"{name} ({label})") for name in names]
             else:
-                found.append(Run(k, names[0] if names else None, label))
-        return found
+                runs.append(Run(k, names[0] if names else None, label))
+        return runs
 
-    def look(self, run: Run) -> Seen:
+    def look(self, run: Run) -> RunState:
         """What there is of the run now; nothing yet, perhaps."""
         try:
-            return self.read(run).seen
+            return self.read(run).state
         except NoTrials:
-            return Seen(title=run.title)
+            return RunState(title=run.title)
 
-    def read(self, run: Run) -> Read:
+    def read(self, run: Run) -> Snapshot:
         """The run as it is now."""
         from hyperlens import importers
 
         key, source = (run.source, run.study), self.sources[run.source]
         mark = _mark(source.where)
-        kept = self._kept.get(key)
-        if kept is None or mark is None or kept.mark != mark:
-            begun = time.perf_counter()
+        last = self._snapshots.get(key)
+        if last is None or mark is None or last.mark != mark:
+            start = time.perf_counter()
             history = importers.read(
                 source.where, run.study, source.space, source.objective, source.maximize
             )
             version = digest(history)
-            if kept is None or kept.seen.version != version:
-                kept = Read(mark, history, _seen(history, version, time.perf_counter() - begun))
+            if last is None or last.state.version != version:
+                state = _state(history, version, time.perf_counter() - start)
+                last = Snapshot(mark, history, state)
             else:
-                kept = Read(mark, kept.history, kept.seen)  # with what was computed from it
-            self._kept[key] = kept
-        self._kept.move_to_end(key)
-        while len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
-        return kept
+                last = replace(last, mark=mark)  # with what was computed from it
+            self._snapshots[key] = last
+        self._snapshots.move_to_end(key)
+        while len(self._snapshots) > MOST_RUNS:
+            self._snapshots.popitem(last=False)
+        return last
 
 
 def digest(history: History) -> str:
     """A text that is the same only for the same trials, space and objectives."""
-    made = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     head = [history.source, history.notes, history.objectives, history.space.parameters]
-    made.update(repr([*head, sorted(history.space.clauses.items())]).encode("utf-8", "replace"))
+    digest.update(repr([*head, sorted(history.space.clauses.items())]).encode("utf-8", "replace"))
     for t in history.trials:
         row = [t.number, dict(t.values), t.costs, t.state, t.budget, t.seed, t.instance]
         row += [t.started, t.ended, t.proposer, t.reason, t.proposal and t.proposal.to_dict()]
-        made.update(json.dumps(row, default=str).encode("utf-8", "replace"))
-    return made.hexdigest()
+        digest.update(json.dumps(row, default=str).encode("utf-8", "replace"))
+    return digest.hexdigest()
 
 
-def _seen(history: History, version: str, took: float) -> Seen:
+def _state(history: History, version: str, seconds: float) -> RunState:
+    from hyperlens.sections.explainable import explainable
+
     budgets = sorted({t.budget for t in history.trials if t.budget is not None})
-    recorded = [t.number for t in history.trials if t.proposal and t.proposal.by_surrogate]
-    later = [t.number for t in history.trials][4 * len(history.space) :]
-    return Seen(
+    numbers, recorded = explainable(history)
+    return RunState(
         version=version,
         title=history.source,
         trials=len(history.trials),
@@ -105,9 +107,9 @@ def _seen(history: History, version: str, took: float) -> Seen:
         parameters=history.space.names,
         objectives=tuple((o.name, o.maximize) for o in history.objectives),
         budgets=tuple(budgets) if len(budgets) > 1 else (),
-        explained=tuple((recorded or later)[-MOST_EXPLAINED:]),
-        recorded=bool(recorded),
-        took=took,
+        explained=numbers[-MOST_EXPLAINED:],
+        recorded=recorded,
+        seconds=seconds,
     )
 
 
@@ -120,11 +122,11 @@ def _mark(where: str) -> Any:
         names = sorted(p for p in path.rglob("*") if p.is_file())[:MOST_FILES]
     else:
         names = [path, *(Path(f"{path}{end}") for end in ("-wal", "-journal"))]
-    found = []
+    stamps = []
     for name in names:
         try:
             at = os.stat(name)
         except OSError:
             continue
-        found.append((str(name), at.st_mtime_ns, at.st_size))
-    return tuple(found)
+        stamps.append((str(name), at.st_mtime_ns, at.st_size))
+    return tuple(stamps)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from hyperlens.dashboard.sources import Source
+from hyperlens.dashboard.catalogue import Source
 from hyperlens.errors import SourceError
 
 MISSING = (
@@ -38,12 +38,12 @@ def reachable(host: str) -> bool:
 
 def names(host: str) -> tuple[str, ...]:
     """The names a page on this address answers to."""
-    known = ["127.0.0.1", "localhost", "::1"]
+    hosts = ["127.0.0.1", "localhost", "::1"]
     if reachable(host):
-        known += [host, socket.gethostname(), socket.getfqdn()]
+        hosts += [host, socket.gethostname(), socket.getfqdn()]
         if host in ("0.0.0.0", "::"):
-            known.append("*")  # any address in numbers
-    return tuple(known)
+            hosts.append("*")  # any address in numbers
+    return tuple(hosts)
 
 
 def new_token() -> str:

@@ -1,41 +1,65 @@
-"""Cards of the best configuration: which of its values make it good, and what matters around it."""
+"""The best configuration: which of its values make it good, and what matters around it."""
 
 from __future__ import annotations
 
 from hyperlens import words as say
-from hyperlens.explain.importance.ablation import Ablation
-from hyperlens.explain.importance.local_importance import LocalImportance
-from hyperlens.reports import meanings
-from hyperlens.reports.analysis import Unavailable
-from hyperlens.reports.card import IMPORTANCE, MOST_ROWS, Card, Table
-from hyperlens.reports.figures import figure_of, share, unavailable
+from hyperlens.explain.importance.ablation import Ablation, ablation
+from hyperlens.explain.importance.local_importance import LocalImportance, local_importance
+from hyperlens.sections.cards import meanings
+from hyperlens.sections.cards.card import MOST_ROWS, Card, Table
+from hyperlens.sections.cards.figures import figure_of, unavailable
+from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
+from hyperlens.sections.surrogates import SURROGATES
+
+
+def _ablation(e: Explanation) -> Ablation | Unavailable:
+    primary = e[SURROGATES].primary
+    return attempt(
+        "from the default to the best", lambda: ablation(e.history, surrogate=primary, **e.how)
+    )
+
+
+def _local(e: Explanation) -> LocalImportance | Unavailable:
+    primary = e[SURROGATES].primary
+    return attempt(
+        "around the best", lambda: local_importance(e.history, surrogate=primary, **e.how)
+    )
+
+
+ABLATION = Part("ablation", _ablation, "what makes the best good", 0.5)
+LOCAL = Part("local", _local, "what matters around the best", 0.5)
+PARTS = (ABLATION, LOCAL)
+
+
+def cards(records: Records) -> tuple[Card, ...]:
+    return ablation_card(records[ABLATION]), local_card(records[LOCAL])
 
 
 def ablation_card(record: Ablation | Unavailable) -> Card:
     title = "From the default to the best"
     if isinstance(record, Unavailable):
-        return unavailable(record, "ablation", IMPORTANCE, title)
+        return unavailable(record, "ablation", title)
     rows = tuple(
         (
             name,
-            _value(before),
-            _value(after),
+            _value(record.source_values[k]),
+            _value(record.target_values[k]),
             f"{record.contribution[k]:+.3g}",
             f"{record.shapley[k]:+.3g}",
             say.number(float(record.cost[k + 1])),
         )
-        for k, (name, before, after) in enumerate(
-            zip(
-                record.parameters[:MOST_ROWS],
-                record.source_values,
-                record.target_values,
-                strict=False,
-            )
-        )
+        for k, name in enumerate(record.parameters[:MOST_ROWS])
+    )
+    said = (
+        "",
+        meanings.DEFAULT,
+        meanings.BEST_VALUE,
+        meanings.STEP,
+        meanings.STEP_SHAPLEY,
+        meanings.STEP_COST,
     )
     return Card(
         id="ablation",
-        section=IMPORTANCE,
         title=title,
         lead=(record.sentence,),
         figure=figure_of(record),
@@ -44,14 +68,7 @@ def ablation_card(record: Ablation | Unavailable) -> Card:
             ("parameter", "from", "to", "change", "in any order", "predicted then"),
             rows,
             (False, False, False, True, True, True),
-            (
-                "",
-                meanings.DEFAULT,
-                meanings.BEST_VALUE,
-                meanings.STEP,
-                meanings.STEP_SHAPLEY,
-                meanings.STEP_COST,
-            ),
+            said,
         ),
         qualities=(record.quality,),
         notes=record.notes,
@@ -67,22 +84,20 @@ def ablation_card(record: Ablation | Unavailable) -> Card:
 def local_card(record: LocalImportance | Unavailable) -> Card:
     title = "Around the best"
     if isinstance(record, Unavailable):
-        return unavailable(record, "local", IMPORTANCE, title)
+        return unavailable(record, "local", title)
     rows = tuple(
         (
             name,
-            _value(value),
-            share(float(record.share[k])),
+            _value(record.values[k]),
+            say.tenths(float(record.share[k])),
             say.number(float(record.best[k])),
             _value(record.best_values[k]),
         )
-        for k, (name, value) in enumerate(
-            zip(record.parameters[:MOST_ROWS], record.values, strict=False)
-        )
+        for k, name in enumerate(record.parameters[:MOST_ROWS])
     )
+    reached = meanings.LOCAL_BEST
     return Card(
         id="local",
-        section=IMPORTANCE,
         title=title,
         lead=(record.sentence,),
         figure=figure_of(record),
@@ -91,13 +106,7 @@ def local_card(record: LocalImportance | Unavailable) -> Card:
             ("parameter", "its value", "local share", "best predicted", "there at"),
             rows,
             (False, False, True, True, False),
-            (
-                "",
-                meanings.BEST_VALUE,
-                meanings.LOCAL_SHARE,
-                meanings.LOCAL_BEST,
-                meanings.LOCAL_BEST,
-            ),
+            ("", meanings.BEST_VALUE, meanings.LOCAL_SHARE, reached, reached),
         ),
         qualities=(record.quality,),
         notes=record.notes,

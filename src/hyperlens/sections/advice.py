@@ -12,8 +12,12 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
-from hyperlens.reports.analysis import Analysis, totals
-from hyperlens.words import counted, number, percent
+from hyperlens.sections.explanation import Records
+from hyperlens.sections.parameters.effects import EFFECTS
+from hyperlens.sections.parameters.importance import IMPORTANCE, totals
+from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
+from hyperlens.sections.surrogates import SURROGATES, Surrogates
+from hyperlens.words import counted, first_few, number, percent
 
 MOST = 4  # pieces of advice
 WORTH = 0.05  # a share of the variance from which on a parameter is worth widening or trying
@@ -26,35 +30,35 @@ HAD_ITS_CHANCE = 5  # trials of a model
 STALLED = 0.5  # of the run without an improvement: it has probably converged
 
 
-def what_next(analysis: Analysis) -> tuple[str, ...]:
+def what_next(records: Records) -> tuple[str, ...]:
     """At most MOST sentences; never none. Who is told to run more is not told to stop."""
-    spent = analysis.spending
+    overview, trials, spent = records[OVERVIEW], records[TRIALS], records[SPENDING]
+    surrogates, importance = records[SURROGATES], records[IMPORTANCE]
     if isinstance(spent, Spending) and spent.choice == MODEL:
-        found = [
-            *_failures(analysis.trials, MODEL),
-            *_models(spent, analysis.overview),
-            _search_on(analysis, spent),
+        advice = [
+            *_failures(trials, MODEL),
+            *_models(spent, overview),
+            _search_on(overview, spent, surrogates),
         ]
-        return tuple(found[:MOST])
-    importance = analysis.importance
+        return tuple(advice[:MOST])
     total = totals(importance) if isinstance(importance, Importance) else {}
     effects = [
         e
-        for e in analysis.effects
+        for e in records[EFFECTS]
         if isinstance(e, Effect)
         and e.quality.verdict != "do not trust"
         and total.get(e.parameters[0], 0.0) >= WORTH
     ]
-    doubts = _doubts(analysis)
+    doubts = _doubts(surrogates)
     elsewhere = [*_widen(effects), *_try(effects)]
-    found = [
-        *_failures(analysis.trials),
+    advice = [
+        *_failures(trials),
         *doubts,
         *elsewhere,
-        *_fix(analysis, total),
-        *([] if doubts else _go_on(analysis.overview, bool(elsewhere))),
+        *_fix(overview.parameters, total, surrogates),
+        *([] if doubts else _go_on(overview, bool(elsewhere))),
     ]
-    return tuple(found[:MOST])
+    return tuple(advice[:MOST])
 
 
 def _failures(record: Trials, choice: str | None = None) -> list[str]:
@@ -84,14 +88,13 @@ def _failures(record: Trials, choice: str | None = None) -> list[str]:
     ]
 
 
-def _doubts(analysis: Analysis) -> list[str]:
-    verdicts = {q.verdict for q in analysis.qualities}
-    if "trust" in verdicts:
+def _doubts(record: Surrogates) -> list[str]:
+    if "trust" in record.verdicts:
         return []
-    if not verdicts:
+    if not record.verdicts:
         return ["Run more trials: there are too few to explain anything."]
-    trials = max(q.trials for q in analysis.qualities)
-    if verdicts == {"do not trust"}:
+    trials = max(q.trials for q in record.qualities)
+    if record.verdicts == {"do not trust"}:
         return [
             f"Run more trials, at least twice the {trials} there are, before acting on importance or "
             "effects: neither surrogate predicts trials it has not seen."
@@ -110,11 +113,11 @@ def _models(record: Spending, overview: Overview) -> list[str]:
     if not order or len(record.models) < 2:
         return []
     first, *others = order
-    found = (
+    advice = (
         f"{record.models[first]} leads, with a {record.objective} of {number(sign * full[first])}"
     )
     if others:
-        found += f", before {record.models[others[0]]} with {number(sign * full[others[0]])}"
+        advice += f", before {record.models[others[0]]} with {number(sign * full[others[0]])}"
     middle = float(np.median(sign * overview.cost))
     tried = record.trials.sum(axis=1)
     poor = [
@@ -124,22 +127,20 @@ def _models(record: Spending, overview: Overview) -> list[str]:
     ]
     if poor and len(overview.cost) >= FEW:
         names = f"{', '.join(poor[:-1])} and {poor[-1]}" if poor[1:] else poor[0]
-        found += (
+        advice += (
             f"; leave out {names} next time, of which none in "
             f"{HAD_ITS_CHANCE} or more trials came to the better half"
         )
-    return [f"{found}."]
+    return [f"{advice}."]
 
 
-def _search_on(analysis: Analysis, record: Spending) -> str:
+def _search_on(overview: Overview, record: Spending, surrogates: Surrogates) -> str:
     """A longer search over models, or the end of it."""
-    overview = analysis.overview
-    count, after = _since_the_best(overview)
-    verdicts = {q.verdict for q in analysis.qualities}
+    count, after = len(overview.cost), overview.after_best
     more = "Search on, with a larger budget or more time"
     if count < FEW:
         return f"{more}: {counted(count, 'trial')} with the whole resource are few to tell models apart."
-    if "trust" not in verdicts and "caution" not in verdicts:
+    if not surrogates.verdicts & {"trust", "caution"}:
         return f"{more}, to know what mattered: no surrogate predicts trials it has not seen."
     if after < STALLED * count:
         return (
@@ -154,24 +155,24 @@ def _search_on(analysis: Analysis, record: Spending) -> str:
 
 def _widen(effects: list[Effect]) -> list[str]:
     """Important parameters whose best expected and best measured values lie at the same end."""
-    found = []
+    advice = []
     for e in effects:
         if not e.numeric[0] or e.best_values is None:
             continue
         values = list(e.values[0])
-        best = int(np.nanargmax(e.mean) if e.maximize else np.nanargmin(e.mean))
+        best = e.best_at
         place = _position(values, e.best_values[0], e.log[0])
         if best == len(values) - 1 and place > 1 - NEARLY:
-            found.append(
+            advice.append(
                 f"Widen the range of {e.parameters[0]} above {number(values[-1], 3)}: both the best "
                 "trial and the surrogate's expectation lie at its upper end."
             )
         elif best == 0 and place < NEARLY and not _counts_from(values[0]):
-            found.append(
+            advice.append(
                 f"Widen the range of {e.parameters[0]} below {number(values[0], 3)}: both the best "
                 "trial and the surrogate's expectation lie at its lower end."
             )
-    return found
+    return advice
 
 
 def _counts_from(lowest: object) -> bool:
@@ -195,7 +196,7 @@ def _try(effects: list[Effect]) -> list[str]:
     for e in effects:
         if e.best_values is None:
             continue
-        best = int(np.nanargmax(e.mean) if e.maximize else np.nanargmin(e.mean))
+        best = e.best_at
         if e.support[best] == 0:
             value = number(e.values[0][best], 3)
             return [
@@ -205,18 +206,17 @@ def _try(effects: list[Effect]) -> list[str]:
     return []
 
 
-def _fix(analysis: Analysis, total: dict[str, float]) -> list[str]:
+def _fix(names: tuple[str, ...], total: dict[str, float], surrogates: Surrogates) -> list[str]:
     """Parameters that hardly matter, if a surrogate may be trusted and some others do matter."""
-    if not any(q.verdict == "trust" for q in analysis.qualities) or not total:
+    if "trust" not in surrogates.verdicts or not total:
         return []
     if math.isnan(sum(total.values())) or max(total.values()) < WORTH:
         return []
-    little = [name for name in analysis.overview.parameters if total.get(name, 0.0) < LITTLE]
+    little = [name for name in names if total.get(name, 0.0) < LITTLE]
     if not little:
         return []
-    shown = ", ".join(little[:5]) + (f" and {len(little) - 5} more" if len(little) > 5 else "")
     return [
-        f"In a next search, leave {shown} at {'its' if len(little) == 1 else 'their'} best "
+        f"In a next search, leave {first_few(little, 5)} at {'its' if len(little) == 1 else 'their'} best "
         f"value{'s' * (len(little) > 1)}: {'it has' if len(little) == 1 else 'each has'} less than "
         f"{percent(LITTLE)} of the variance, alone and with others."
     ]
@@ -224,7 +224,7 @@ def _fix(analysis: Analysis, total: dict[str, float]) -> list[str]:
 
 def _go_on(record: Overview, elsewhere: bool) -> list[str]:
     """More of the same, or an end; neither where the search is sent elsewhere and has stalled."""
-    count, after = _since_the_best(record)
+    count, after = len(record.cost), record.after_best
     if after < STALLED * count:
         when = f"with {counted(after, 'trial')} to go" if after else "in the last trial"
         return [
@@ -245,8 +245,3 @@ def _go_on(record: Overview, elsewhere: bool) -> list[str]:
         f"More of the same will bring little: the last {after} of {counted(count, 'trial')} brought "
         "no improvement. Change the space or the method, or stop."
     ]
-
-
-def _since_the_best(record: Overview) -> tuple[int, int]:
-    """Analysed trials, and how many of them came after the best."""
-    return len(record.cost), int((record.number > record.best_trial).sum())

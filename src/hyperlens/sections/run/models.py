@@ -1,48 +1,60 @@
-"""The report of a search over models: all that is said of any run, and which model got what and why."""
+"""A search over models: which model got what and why, and what mattered within the one that won.
+
+How models were sampled and what budget there was is not in the run, so this section is shown where the
+search itself hands over its record, as the command `cash` does.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from hyperlens import words as say
-from hyperlens.cash.results.model_search import ModelSearch, so_far
+from hyperlens.cash.results.model_search import ModelSearch
 from hyperlens.cash.results.one_model import within
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.importance.importance import Importance, importance
 from hyperlens.explain.models.fidelity import all_budgets
-from hyperlens.reports.analysis import analyse, attempt
-from hyperlens.reports.card import Card, Table
-from hyperlens.reports.cards import cards
-from hyperlens.reports.figures import figure_of, share
-from hyperlens.reports.importance_cards import importance_card
-from hyperlens.reports.render import report_html
 from hyperlens.runs.history import History
+from hyperlens.sections.cards.card import Card, Table
+from hyperlens.sections.cards.figures import figure_of
+from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
+from hyperlens.sections.parameters.importance import importance_card
 from hyperlens.surrogates.quality import FEWEST
 
-MODELS = "Models"
+
+def _models(e: Explanation) -> ModelSearch | None:
+    return None
 
 
-def models_page(history: History, record: ModelSearch, seed: int = 0) -> str:
-    """The report as one HTML document; after the summary the story of the models and, of the
-    winner's hyperparameters, which mattered."""
-    history = so_far(history)
-    first, *others = cards(analyse(history, seed=seed))
-    added = (models_card(record), *winner_card(history, record, seed))
-    return report_html((first, *added, *others), f"Hyperlens: {history.source}")
+def _winner(e: Explanation) -> Importance | Unavailable | None:
+    search = e[MODELS]
+    if search is None or not search.leaders:
+        return None
+    name, seed = search.models[0], e.choices.seed
+    return attempt(f"importance within {name}", lambda: _within(e.history, name, seed))
 
 
-def winner_card(history: History, record: ModelSearch, seed: int = 0) -> tuple[Card, ...]:
-    """What mattered within the model that won, trials on parts of the rows included where sound."""
-    if not record.leaders:
+MODELS = Part("models", _models)
+WINNER = Part("winner", _winner, "what mattered within the best model", 2.0)
+PARTS = (MODELS, WINNER)
+
+
+def cards(records: Records) -> tuple[Card, ...]:
+    search, shares = records[MODELS], records[WINNER]
+    if search is None:
         return ()
-    winner = record.models[0]
-    found = attempt(f"importance within {winner}", lambda: _within(history, winner, seed))
-    title = f"What mattered within {winner}"
-    return (replace(importance_card(found), id="winner", section=MODELS, title=title),)
+    if shares is None:
+        return (models_card(search),)
+    title = f"What mattered within {search.models[0]}"
+    winner = replace(importance_card(shares), id="winner", title=title)
+    return models_card(search), winner
 
 
 def _within(history: History, model: str, seed: int) -> Importance:
-    alone = _at_full(within(history, model), seed)
+    """Trials on parts of the rows included where that is sound."""
+    alone = within(history, model)
+    if any(t.budget for t in alone.trials):
+        alone = all_budgets(alone, seed=seed)
     count = len(alone.data().y)
     if count < FEWEST:
         raise AnalysisError(
@@ -53,16 +65,12 @@ def _within(history: History, model: str, seed: int) -> Importance:
     return importance(alone, seed=seed)
 
 
-def _at_full(history: History, seed: int) -> History:
-    return all_budgets(history, seed=seed) if any(t.budget for t in history.trials) else history
-
-
 def models_card(record: ModelSearch) -> Card:
     """Each model's chance, budget and best, in words, as a picture and as a table."""
     rows = tuple(
         (
             model,
-            share(float(record.weights[i])),
+            say.tenths(float(record.weights[i])),
             str(record.reached[i, 0]),
             str(record.reached[i, -1]),
             f"{record.spent[i]:.1f}",
@@ -73,7 +81,6 @@ def models_card(record: ModelSearch) -> Card:
     )
     return Card(
         id="models",
-        section=MODELS,
         title="Which model, and why",
         lead=(*record.story, *record.notes),
         figure=figure_of(record),

@@ -29,7 +29,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Seen:
+class RunState:
     """What is known of a run before anything is computed; plain values only."""
 
     title: str
@@ -41,7 +41,7 @@ class Seen:
     budgets: tuple[float, ...] = ()
     explained: tuple[int, ...] = ()  # numbers of trials whose proposal can be explained
     recorded: bool = False  # by the surrogate that proposed them
-    took: float = 0.0  # seconds of reading
+    seconds: float = 0.0  # that reading took
 
     def public(self) -> dict[str, Any]:
         """What the page is told."""
@@ -57,7 +57,7 @@ def labels(places: Sequence[str]) -> list[str]:
     """
     paths = [place.removeprefix("sqlite:///") for place in places]
     parts = [PurePath(p.split("://")[-1].split("@")[-1] if "://" in p else p).parts for p in paths]
-    found = []
+    texts = []
     for k, (place, own) in enumerate(zip(places, parts, strict=True)):
         others = [other for j, other in enumerate(parts) if j != k]
         most = len(own)
@@ -65,5 +65,5 @@ def labels(places: Sequence[str]) -> list[str]:
             (n for n in range(1, most) if all(own[-n:] != other[-n:] for other in others)), most
         )
         label = str(PurePath(*own[most - shown :])) if own else place
-        found.append(label if own not in others else f"{label} ({k + 1})")
-    return found
+        texts.append(label if own not in others else f"{label} ({k + 1})")
+    return texts

@@ -1,28 +1,47 @@
-"""Cards of how the run went: trace, timeline, how trials ended, lines and map of configurations."""
+"""How the run went: trace, timeline, how trials ended, budgets, configurations as lines."""
 
 from __future__ import annotations
 
 from hyperlens import words as say
-from hyperlens.explain.run.footprint import Footprint
-from hyperlens.explain.run.overview import Overview
-from hyperlens.explain.run.spending import Spending
-from hyperlens.explain.run.timeline import Timeline
-from hyperlens.explain.run.trials import Trials
+from hyperlens.explain.run.overview import Overview, overview
+from hyperlens.explain.run.spending import Spending, spending
+from hyperlens.explain.run.timeline import Timeline, timeline
+from hyperlens.explain.run.trials import Trials, trials
 from hyperlens.plots.parts.lines import MOST_ROWS as MOST_LINES_ROWS
 from hyperlens.plots.parts.style import labels
 from hyperlens.plots.run.trials import SHOWN
-from hyperlens.reports import meanings
-from hyperlens.reports.analysis import Unavailable
-from hyperlens.reports.card import MOST_ROWS, OVERVIEW, SEARCH, Card, Control, Fact, Table
-from hyperlens.reports.figures import figure_of, unavailable
+from hyperlens.sections.cards import meanings
+from hyperlens.sections.cards.card import MOST_ROWS, Card, Control, Fact, Table
+from hyperlens.sections.cards.figures import figure_of, unavailable
+from hyperlens.sections.explanation import Part, Records, Unavailable, attempt
 
 MOST_REASONS = 20
+
+OVERVIEW = Part("overview", lambda e: overview(e.history, e.choices.objective))
+TRIALS = Part("trials", lambda e: trials(e.history, e.choices.objective))
+TIMELINE = Part("timeline", lambda e: attempt("timeline", lambda: timeline(e.history)))
+SPENDING = Part(
+    "spending",
+    lambda e: attempt("models and budgets", lambda: spending(e.history, e.choices.objective)),
+)
+PARTS = (OVERVIEW, TRIALS, TIMELINE, SPENDING)
+
+
+def cards(records: Records) -> tuple[Card | None, ...]:
+    """Budgets stand here; where models got them too, they stand with the search."""
+    spent = records[SPENDING]
+    return (
+        trace_card(records[OVERVIEW]),
+        timeline_card(records[TIMELINE]),
+        endings_card(records[TRIALS]),
+        spending_card(spent) if isinstance(spent, Spending) and not spent.choice else None,
+        parallel_card(records[TRIALS]),
+    )
 
 
 def trace_card(record: Overview) -> Card:
     return Card(
         id="trace",
-        section=OVERVIEW,
         title="Optimisation trace",
         lead=(record.progress,),
         figure=figure_of(record),
@@ -37,10 +56,9 @@ def trace_card(record: Overview) -> Card:
 def timeline_card(record: Timeline | Unavailable) -> Card:
     title = "Timeline"
     if isinstance(record, Unavailable):
-        return unavailable(record, "timeline", OVERVIEW, title)
+        return unavailable(record, "timeline", title)
     return Card(
         id="timeline",
-        section=OVERVIEW,
         title=title,
         lead=(record.sentence,),
         facts=(
@@ -64,12 +82,10 @@ def endings_card(record: Trials) -> Card | None:
     if len(record.states) < 2 and not record.reasons:
         return None
     total = len(record.state)
-    rows = [(s, str(n), f"{100 * n / total:.1f}{say.FIXED}%") for s, n in record.states.items()]
-    for reason, n in list(record.reasons.items())[:MOST_REASONS]:
-        rows.append((f"reason: {reason}", str(n), f"{100 * n / total:.1f}{say.FIXED}%"))
+    reasons = [(f"reason: {reason}", n) for reason, n in record.reasons.items()][:MOST_REASONS]
+    rows = [(what, str(n), say.tenths(n / total)) for what, n in (*record.states.items(), *reasons)]
     return Card(
         id="endings",
-        section=OVERVIEW,
         title="How the trials ended",
         lead=(record.sentence,),
         table=Table(
@@ -89,7 +105,6 @@ def parallel_card(record: Trials) -> Card:
     left = len(record.parameters) - MOST_LINES_ROWS
     return Card(
         id="parallel",
-        section=OVERVIEW,
         title="Configurations as lines",
         lead=(record.reading,),
         figure=figure_of(record),
@@ -105,32 +120,10 @@ def parallel_card(record: Trials) -> Card:
     )
 
 
-def footprint_card(record: Footprint | Unavailable) -> Card:
-    title = "Map of configurations"
-    if isinstance(record, Unavailable):
-        return unavailable(record, "footprint", OVERVIEW, title)
-    return Card(
-        id="footprint",
-        section=OVERVIEW,
-        title=title,
-        lead=(record.reading, record.sentence),
-        figure=figure_of(record),
-        csv=record.to_csv(),
-        notes=record.notes,
-        how=(
-            "Multidimensional scaling of the distances between configurations, trials and an even "
-            "sample together: distances on the map are as near as can be to those in the space. "
-            "Different categories are at distance one. The colour is by rank of the measured result.",
-        ),
-    )
-
-
-def spending_card(record: Spending | Unavailable) -> Card | None:
-    """What each model and each budget got; no card where a run has neither."""
-    if isinstance(record, Unavailable):
-        return None
+def spending_card(record: Spending) -> Card:
+    """What each model and each budget got."""
     several = len(record.budgets) > 1
-    columns = ["model" if record.choice else "trials of", "budget", "trials", "seconds", "best"]
+    columns = ("model" if record.choice else "trials of", "budget", "trials", "seconds", "best")
     names = labels(record.models)
     rows = [
         (
@@ -147,7 +140,6 @@ def spending_card(record: Spending | Unavailable) -> Card | None:
     keep = [0, 1, 2, 3, 4] if several else [0, 2, 3, 4]
     return Card(
         id="spending",
-        section=SEARCH if record.choice else OVERVIEW,
         title="Models and budgets" if record.choice else "Budgets",
         lead=(record.sentence,),
         figure=figure_of(record),

@@ -1,0 +1,54 @@
+"""From a query to the cards of a section, which are those of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hyperlens.dashboard.query import ALL, SECTIONS, Query
+from hyperlens.explain.models.fidelity import all_budgets
+from hyperlens.runs.history import History
+from hyperlens.runs.selection import Selection
+from hyperlens.sections.cards.card import Card
+from hyperlens.sections.explanation import Explanation, Progress
+from hyperlens.sections.parameters.effects import most_important
+from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.surrogates import SURROGATES
+
+
+def query_cards(
+    history: History,
+    query: Query,
+    runs: Mapping[str, History],
+    progress: Progress = lambda what, done: None,
+) -> tuple[Card, ...]:
+    """The cards of a section, of the run at the budget that was chosen.
+
+    A report shows the effects of many parameters, a page those of one at a time: where none is chosen,
+    of the most important one.
+    """
+    section, history = SECTIONS[query.section], _at_budget(history, query)
+    seconds = sum(part.seconds for part in section.parts)
+    seconds += 0.0 if section.quick else SURROGATES.seconds + IMPORTANCE.seconds
+    explanation = Explanation(history, query.choices, runs, None, progress, seconds)
+    if "parameter" in section.by and query.choices.parameter is None:
+        ((parameter,), *_) = most_important(explanation)
+        choices = replace(query.choices, parameter=parameter)
+        explanation = Explanation(history, choices, runs, None, progress, seconds)
+    return section.cards(explanation)
+
+
+def _at_budget(history: History, query: Query) -> History:
+    """The run at the budget asked for; kept with the run, so that what is computed from it is too."""
+    budget, objective = query.budget, query.choices.objective
+    if budget is None:
+        return history
+    key = ("at budget", budget, objective if budget == ALL else None)
+    if key not in history.memory:
+        history.memory[key] = (
+            all_budgets(history, objective)
+            if budget == ALL
+            else Selection(budget=float(budget)).of(history)
+        )
+    at_budget: History = history.memory[key]
+    return at_budget

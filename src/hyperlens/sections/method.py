@@ -1,0 +1,67 @@
+"""How everything was computed, a paragraph of each section that has one, and how good the surrogates are."""
+
+from __future__ import annotations
+
+from hyperlens import words as say
+from hyperlens.sections.cards import meanings
+from hyperlens.sections.cards.card import Card, Table
+from hyperlens.sections.explanation import Records
+from hyperlens.sections.parameters import effects, importance, interactions, regions
+from hyperlens.sections.run import search
+from hyperlens.sections.surrogates import SURROGATES, Surrogates
+
+AVERAGES = (
+    "All averages and shares are over the whole search space, uniform on its scales: a "
+    "parameter searched on a logarithmic scale counts uniformly in its logarithm."
+)
+ASSESSMENT = (
+    "Each surrogate was cross-validated: R² and rank correlation compare its predictions "
+    "with trials it had not seen, coverage is how often its band held them."
+)
+EXPLAINED = (importance, effects, regions, search, interactions)  # in this order
+
+
+PARTS = (SURROGATES,)
+
+
+def cards(records: Records) -> tuple[Card, ...]:
+    surrogates = records[SURROGATES]
+    paragraphs = [section.method(records) for section in EXPLAINED]
+    card = Card(
+        id="method",
+        title="Method",
+        lead=(
+            AVERAGES,
+            *(text for text in paragraphs if text is not None),
+            *((ASSESSMENT,) if surrogates.qualities else ()),
+        ),
+        table=_qualities(surrogates) if surrogates.qualities else None,
+        notes=(f"Computed with Hyperlens {records.version}, seed {records.choices.seed}.",),
+    )
+    return (card,)
+
+
+def _qualities(surrogates: Surrogates) -> Table:
+    columns = ("surrogate", "verdict", "R²", "rank correlation", "coverage", "trials", "folds")
+    rows = tuple(
+        (
+            q.surrogate,
+            q.verdict,
+            say.number(float(q.r2), 2),
+            say.number(float(q.rank_correlation), 2),
+            say.tenths(q.coverage),
+            str(q.trials),
+            str(q.folds),
+        )
+        for q in surrogates.qualities
+    )
+    said = (
+        "",
+        meanings.SURROGATES,
+        meanings.R2,
+        meanings.RANK_CORRELATION,
+        meanings.COVERAGE,
+        meanings.TRIALS,
+        meanings.FOLDS,
+    )
+    return Table(columns, rows, (False, False, *[True] * 5), said)

@@ -1,0 +1,46 @@
+"""The mean effects of all parameters on one scale."""
+
+from __future__ import annotations
+
+from hyperlens import words as say
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.plots.importance.marginals import MOST, draw_marginals
+from hyperlens.sections.cards.card import Card
+from hyperlens.sections.cards.figures import as_plain
+from hyperlens.sections.explanation import Records
+from hyperlens.sections.parameters.effects import EFFECTS
+
+PARTS = ()
+
+
+def cards(records: Records) -> tuple[Card, ...]:
+    """No card for fewer than two."""
+    effects = [e for e in records[EFFECTS] if isinstance(e, Effect)]
+    if len(effects) < 2:
+        return ()
+    widest = max(effects, key=lambda e: e.change)
+    card = Card(
+        id="marginals",
+        title="Marginals",
+        lead=(
+            f"All on one scale: {widest.parameters[0]} moves the average {widest.objective} most, by "
+            f"{say.number(widest.change, 3)} from one value to another. A flat line may still matter "
+            "together with another parameter.",
+        ),
+        figure=as_plain(draw_marginals(effects)),
+        csv="".join(_block(e, first=k == 0) for k, e in enumerate(effects[:MOST])),
+        how=(
+            "Each line is the surrogate's expectation averaged over all other parameters, over the "
+            "parameter's range on its own scale; categories are points in their order. Bands are "
+            "on the cards of each effect.",
+        ),
+    )
+    return (card,)
+
+
+def _block(effect: Effect, first: bool) -> str:
+    """The rows of one effect in a table of several."""
+    name = effect.parameters[0].replace('"', '""')
+    head, *rows = effect.to_csv().splitlines()
+    lines = [f'"{name}",{row}' for row in rows]
+    return "\n".join([*([f"parameter,{head}"] if first else []), *lines]) + "\n"

@@ -1,0 +1,149 @@
+"""Regions in which the effect of a parameter is surer than over the whole space, with their tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hyperlens import words as say
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.effects.regions import Region, Regions, regions
+from hyperlens.plots.effects.region_growth import colours_and_dashes, draw_growth
+from hyperlens.record import as_csv
+from hyperlens.sections.cards import meanings
+from hyperlens.sections.cards.card import MOST_ROWS, Card, Control, Node, Table, Tree
+from hyperlens.sections.cards.figures import as_plain, numbered, unavailable
+from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
+from hyperlens.sections.parameters.effects import EFFECTS, most_important
+from hyperlens.sections.run.overview import OVERVIEW
+from hyperlens.sections.surrogates import SURROGATES
+
+MOST_REGIONS = 3  # cards, of the most important parameters
+MANY_TRIALS = 500  # beyond, one card
+SECONDS = 3.0
+
+
+def _compute(e: Explanation) -> tuple[Regions | Unavailable, ...]:
+    """A forest's regions take long, and so do many trials'."""
+    if len(e.history.space) < 2:
+        return ()
+    slow = len(e[OVERVIEW].cost) > MANY_TRIALS or e[SURROGATES].primary == "forest"
+    trees: list[Regions | Unavailable] = []
+    for (name,) in most_important(e)[: 1 if slow else MOST_REGIONS]:
+        e.step(f"regions of {name}", SECONDS * len(trees) / MOST_REGIONS)
+        trees.append(_tree_of(e, name))
+    return tuple(trees)
+
+
+def _tree_of(e: Explanation, name: str) -> Regions | Unavailable:
+    """The tree after every step made by hand; each step is remembered with the run."""
+    c = e.choices
+
+    def grown() -> Regions:
+        if not c.steps:
+            primary = e[SURROGATES].primary
+            return regions(e.history, name, splits=c.splits, surrogate=primary, **e.how)
+        (what, region), earlier = c.steps[-1], replace(c, steps=c.steps[:-1])
+        before = _tree_of(Explanation(e.history, earlier), name)
+        if isinstance(before, Unavailable):
+            raise AnalysisError(before.why)
+        if region not in {r.id for r in before.tree}:
+            raise AnalysisError(f"There is no region {region} any more; choose another one.")
+        return before.split(region) if what == "split" else before.merge(region)
+
+    return e.once(
+        ("regions of", name, c.splits, c.steps),
+        lambda: attempt(f"regions of {name}", grown, (name,)),
+    )
+
+
+REGIONS = Part("regions", _compute, "regions", SECONDS, by=("parameter", "splits", "steps"))
+PARTS = (REGIONS,)
+
+
+def cards(records: Records) -> tuple[Card, ...]:
+    names = records[OVERVIEW].parameters
+    return tuple(regions_card(r, numbered("regions", _subject(r), names)) for r in records[REGIONS])
+
+
+def _subject(record: Regions | Unavailable) -> tuple[str, ...]:
+    return record.parameters if isinstance(record, Unavailable) else (record.parameter,)
+
+
+def method(records: Records) -> str | None:
+    """Said wherever regions can be grown, whether or not they have been."""
+    known = any(isinstance(e, Effect) for e in records[EFFECTS])
+    if not known or len(records[OVERVIEW].parameters) < 2:
+        return None
+    return (
+        "Regions split the space by rules on the other parameters so that the uncertainty of an "
+        "effect is alike within each (Moosbauer et al. 2021)."
+    )
+
+
+def regions_card(record: Regions | Unavailable, id: str) -> Card:
+    if isinstance(record, Unavailable):
+        return unavailable(record, id)
+    shown = record.tree[:1] if len(record.tree) == 1 else (record.tree[0], *record.leaves)
+    rows = tuple(
+        (
+            r.rule,
+            say.tenths(r.share),
+            str(r.trials),
+            f"±{say.number(r.confidence, 2)}",
+            "here" if r.holds_best else "",
+        )
+        for r in shown[:MOST_ROWS]
+    )
+    count = record.splits
+    numbers = tuple((k, say.counted(k, "split")) for k in range(count + 1))
+    return Card(
+        id=id,
+        title=f"Regions of {record.parameter}",
+        lead=(record.sentence, record.caveat),
+        figure=as_plain(draw_growth(record)),
+        csv=as_csv(record.curves),
+        controls=(Control("splits", "slider", "Splits", numbers, count),) if count else (),
+        tree=_tree(record),
+        table=Table(
+            ("rule", "share of the space", "trials", "mean std", "best trial"),
+            rows,
+            (False, True, True, True, False),
+            ("", meanings.REGION_SHARE, meanings.REGION_TRIALS, meanings.REGION_STD, ""),
+        ),
+        qualities=(record.quality,),
+        notes=record.notes,
+        how=(
+            "The space is split by rules on the other parameters so that the surrogate's uncertainty "
+            "along this one is alike within each part (Moosbauer et al. 2021). The effect in a region "
+            "is exact; the grey line and band are those of the whole space.",
+        ),
+    )
+
+
+def _tree(record: Regions) -> Tree:
+    when, looks = record.leaf_after, colours_and_dashes(record)
+    return Tree(
+        parameter=record.parameter,
+        nodes=tuple(
+            Node(
+                id=r.id,
+                parent=r.parent,
+                text=r.rule,
+                detail=_detail(r),
+                colour=looks[r.id][0],
+                best=r.holds_best,
+                leaf_after=tuple(when[r.id]),
+            )
+            for r in record.tree
+        ),
+        splits=record.splits,
+        chosen=record.highlighted(record.splits).id,
+    )
+
+
+def _detail(region: Region) -> str:
+    return (
+        f"{say.tenths(region.share)} of the space, {say.counted(region.trials, 'trial')}, "
+        f"±{say.number(region.confidence, 2)}"
+    )

@@ -1,0 +1,71 @@
+"""The sections of a report in their order; report, live page, terminal and JSON all show these.
+
+A section is one file below `sections/` with two names: `PARTS`, the records it adds, and `cards`, which
+turns records, its own and those of other sections, into what is shown. To add one, write the file and
+name it here. The table holds texts alone, so that the live page's own process and the command line know
+the sections without loading what computes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hyperlens.sections.cards.card import Card
+    from hyperlens.sections.explanation import Part, Records
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some cards below one title; neighbours may share it.
+
+    `where` is its file. `quick` sections take about a second and fit no surrogate. `by` are the choices
+    that change it, besides objective, level and seed. `live` is False where the run alone does not tell
+    what is to be shown.
+    """
+
+    id: str
+    title: str
+    where: str
+    quick: bool = False
+    by: tuple[str, ...] = ()
+    live: bool = True
+
+    @property
+    def parts(self) -> tuple[Part[Any], ...]:
+        """The records that this section adds to an analysis."""
+        parts: tuple[Part[Any], ...] = self._file.PARTS
+        return parts
+
+    def cards(self, records: Records) -> tuple[Card, ...]:
+        """What is shown of the records; a pure function of them."""
+        cards = self._file.cards(records)
+        return tuple(replace(card, section=self.title) for card in cards if card is not None)
+
+    @property
+    def _file(self) -> Any:
+        return import_module(f"hyperlens.sections.{self.where}")
+
+
+PLAN = (
+    Section("summary", "Summary", "summary", by=("surrogate",)),
+    Section("overview", "Overview", "run.overview", quick=True),
+    Section("footprint", "Overview", "run.footprint", by=("surrogate",)),
+    Section("models", "Models", "run.models", live=False),
+    Section("importance", "Importance", "parameters.importance", by=("surrogate",)),
+    Section("marginals", "Importance", "parameters.marginals", by=("surrogate",)),
+    Section("interactions", "Importance", "parameters.interactions", by=("surrogate",)),
+    Section("best", "Importance", "parameters.best", by=("surrogate",)),
+    Section("effects", "Effects", "parameters.effects", by=("surrogate", "parameter")),
+    Section(
+        "regions", "Effects", "parameters.regions", by=("surrogate", "parameter", "splits", "steps")
+    ),
+    Section("pairs", "Effects", "parameters.pairs", by=("surrogate", "parameter", "other")),
+    Section("proposals", "Proposals", "run.proposals", by=("proposals", "trial")),
+    Section("search", "Search", "run.search", quick=True),
+    Section("comparison", "Comparison", "run.comparison", quick=True, by=("runs",)),
+    Section("data", "Data", "run.data", quick=True),
+    Section("method", "Method", "method", by=("surrogate",)),
+)

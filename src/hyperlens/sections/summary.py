@@ -1,0 +1,99 @@
+"""How good the best is, what mattered, what can be trusted, what to do next."""
+
+from __future__ import annotations
+
+from hyperlens import words as say
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.run.overview import Overview
+from hyperlens.plots.parts.style import short
+from hyperlens.sections.advice import what_next
+from hyperlens.sections.cards import meanings
+from hyperlens.sections.cards.card import Card, Fact, Table
+from hyperlens.sections.explanation import Records
+from hyperlens.sections.parameters.effects import EFFECTS
+from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.run.overview import OVERVIEW
+from hyperlens.sections.surrogates import SURROGATES
+
+WORST_FIRST = ("do not trust", "caution", "trust")
+
+PARTS = ()
+
+
+def cards(records: Records) -> tuple[Card, ...]:
+    overview, importance = records[OVERVIEW], records[IMPORTANCE]
+    known = isinstance(importance, Importance)
+    card = Card(
+        id="summary",
+        title="Summary",
+        lead=(
+            overview.counts,
+            f"{overview.sentence} Its configuration is below.",
+            ("" if known else "What mattered most is not known: ") + importance.sentence,
+            f"What to do next: {' '.join(what_next(records))}",
+        ),
+        facts=_facts(records),
+        qualities=records[SURROGATES].qualities,
+        table=_configuration(overview),
+        notes=tuple(dict.fromkeys((*overview.notes, *importance.notes, *warnings(records)))),
+        how=(
+            "The best is measured; what mattered and the advice come from surrogates of the run, "
+            "of which the badges above say how well they predict trials they have not seen. Each number "
+            "is explained on its own card below.",
+        ),
+    )
+    return (card,)
+
+
+def warnings(records: Records) -> tuple[str, ...]:
+    """What is to be known of the surrogates, and what is not shown."""
+    left = len(records[OVERVIEW].parameters) - len(records[EFFECTS])
+    if not left or records.choices.parameter is not None:
+        return records[SURROGATES].notes
+    unseen = f"Effects of the {left} least important parameters are not shown."
+    return (*records[SURROGATES].notes, unseen)
+
+
+def _facts(records: Records) -> tuple[Fact, ...]:
+    overview, importance = records[OVERVIEW], records[IMPORTANCE]
+    way = "higher" if overview.maximize else "lower"
+    facts = [
+        Fact(
+            f"best {overview.objective}",
+            say.number(overview.best),
+            f"trial {overview.best_trial}, {way} is better",
+            meanings.BEST,
+        ),
+        Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed", meanings.TRIALS),
+    ]
+    if isinstance(importance, Importance) and (importance.share[:1] > 0).any():
+        name = short(say.effect_name(importance.parameters[0]), 32)
+        detail = f"{say.percent(float(importance.share[0]))} share"
+        if importance.quality.verdict == "do not trust":
+            name, detail = "not known", "the surrogate is not to be trusted"
+        facts.append(Fact("matters most", name, detail, meanings.MATTERS))
+    qualities = records[SURROGATES].qualities
+    if qualities:
+        primary = max(qualities, key=lambda q: (WORST_FIRST.index(q.verdict), q.r2))
+        if isinstance(importance, Importance):
+            primary = importance.quality
+        detail = f"the {primary.surrogate} leads"
+        facts.append(Fact("surrogate", primary.verdict, detail, meanings.LEADING))
+    return tuple(facts)
+
+
+def _configuration(overview: Overview) -> Table:
+    rows = []
+    for name in overview.parameters:
+        active = name in overview.best_values
+        value = say.number(overview.best_values[name], 6) if active else "inactive"
+        condition = overview.conditions.get(name)
+        rows.append((name, value, f"only when {condition}" if condition else ""))
+    rows += [(name, say.number(v, 6), "constant") for name, v in overview.constants.items()]
+    width = 3 if any(remark for *_, remark in rows) else 2
+    return Table(
+        ("parameter", "best value", "remark")[:width],
+        tuple(row[:width] for row in rows),
+        (False,) * width,
+        ("", meanings.BEST_VALUE, "")[:width],
+    )

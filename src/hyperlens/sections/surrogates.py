@@ -1,0 +1,58 @@
+"""Both surrogates of a run judged, and which of them the report follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, leader
+from hyperlens.record import Record
+from hyperlens.sections.explanation import Explanation, Part, Unavailable, attempt
+from hyperlens.surrogates.quality import Quality
+from hyperlens.words import SURROGATES as NAMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Surrogates(Record):
+    """How well each surrogate predicts, as far as it could be fitted, and the one that is primary."""
+
+    qualities: tuple[Quality, ...]
+    primary: SurrogateName
+    notes: tuple[str, ...]
+
+    @property
+    def verdicts(self) -> set[str]:
+        return {quality.verdict for quality in self.qualities}
+
+    @property
+    def sentence(self) -> str:
+        return f"The numbers come from the {NAMES[self.primary]}."
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame([vars(quality) for quality in self.qualities])
+
+
+def _compute(e: Explanation) -> Surrogates:
+    e.step("fitting the forest")
+    forest = attempt("random forest", lambda: fit(e.history, "forest", **e.how))
+    e.step("fitting the Gaussian process", 1.0)
+    gp = attempt("Gaussian process", lambda: fit(e.history, "gp", **e.how))
+    fits = [f for f in (forest, gp) if isinstance(f, Fitted)]
+    problems = [f.why for f in (forest, gp) if isinstance(f, Unavailable)]
+    primary: SurrogateName = "forest"
+    if isinstance(forest, Fitted) and isinstance(gp, Fitted):
+        primary = leader(gp, forest).name
+    return Surrogates(
+        qualities=tuple(f.quality for f in fits),
+        primary=e.choices.surrogate or primary,
+        notes=(*problems, *(note for f in fits for note in f.notes)),
+    )
+
+
+SURROGATES = Part("surrogates", _compute, "fitting the surrogates", 4.0)
