@@ -286,7 +286,7 @@ def test_reports_of_what_cannot_be_known(trials: int, tmp_path: Path) -> None:
     assert "cannot be known" in text
     assert "nan" not in text.lower().split()
     assert "mattered most" not in text
-    assert json.loads((tmp_path / "r.json").read_text())["importance"]["share"] == [None] * 3
+    assert json.loads((tmp_path / "r.json").read_text())["importance"]["importance"]["share"] == [None] * 3
 
 
 @pytest.mark.parametrize("trials", [2, 3, 6])
@@ -349,7 +349,7 @@ def test_two_hundred_parameters(tmp_path: Path) -> None:
     assert len(said.out.splitlines()) < 60
     assert "fewer trials (150) than parameters (200)" in said.text
     assert "A Gaussian process does not learn 200 parameters from 150 trials" in said.text
-    found = json.loads(target.read_text())["importance"]
+    found = json.loads(target.read_text())["importance"]["importance"]
     assert sorted(found["parameters"][:2]) == [["p0"], ["p1"]]
     assert {(f"p{j}",) for j in range(200)} < set(map(tuple, found["parameters"]))
     refused("effect", path, "p0", because="use the forest instead")
@@ -437,6 +437,6 @@ def test_text_that_is_no_unicode(tmp_path: Path) -> None:
     path = journal(tmp_path / "half.log", trials)
     files = [tmp_path / "r.html", tmp_path / "r.json"]
     good("explain", path, "--level", "0", "--html", files[0], "--json", files[1])
-    assert json.loads(files[1].read_text())["overview"]["parameters"] == ["b", name]
+    assert json.loads(files[1].read_text())["overview"]["overview"]["parameters"] == ["b", name]
     for form in ("csv", "json", "table"):
         good("importance", path, "--level", "0", "--format", form).out.encode("utf-8")

@@ -415,7 +415,7 @@ def test_conditions_are_inferred_and_said(tmp_path: Path) -> None:
     text = good("explain", path, "--json", file, "--html", page).text
     for words in ("'C' is active when model is svm", "'depth' is active when model is rf"):
         assert f"Inferred from 60 trials: {words}." in text
-    overview = json.loads(file.read_text())["overview"]
+    overview = json.loads(file.read_text())["overview"]["overview"]
     assert overview["conditions"] == {"C": "model is svm", "depth": "model is rf"}
     assert records("importance", path, "--level", "0")["parameters"][0] == ["model"]
     # the pair has no value where C is inactive, and that is no reason to call it flat
@@ -538,7 +538,7 @@ def test_written_files_can_be_pipes_and_links(log: Path, tmp_path: Path) -> None
     link.symlink_to(target)
     good("explain", log, "--json", link, "--level", "0")
     assert link.is_symlink()
-    assert json.loads(target.read_text())["seed"] == 0
+    assert json.loads(target.read_text())["choices"]["seed"] == 0
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     copy = tmp_path / "copy.json"
