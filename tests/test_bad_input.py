@@ -286,7 +286,10 @@ def test_reports_of_what_cannot_be_known(trials: int, tmp_path: Path) -> None:
     assert "cannot be known" in text
     assert "nan" not in text.lower().split()
     assert "mattered most" not in text
-    assert json.loads((tmp_path / "r.json").read_text())["importance"]["importance"]["share"] == [None] * 3
+    assert (
+        json.loads((tmp_path / "r.json").read_text())["importance"]["importance"]["share"]
+        == [None] * 3
+    )
 
 
 @pytest.mark.parametrize("trials", [2, 3, 6])

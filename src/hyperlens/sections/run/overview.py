@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hyperlens import words as say
 from hyperlens.explain.run.overview import Overview, overview
 from hyperlens.explain.run.spending import Spending, spending
@@ -57,6 +59,7 @@ def timeline_card(record: Timeline | Unavailable) -> Card:
     title = "Timeline"
     if isinstance(record, Unavailable):
         return unavailable(record, "timeline", title)
+    used = say.percent(record.used) if math.isfinite(record.used) else "–"
     return Card(
         id="timeline",
         title=title,
@@ -64,7 +67,7 @@ def timeline_card(record: Timeline | Unavailable) -> Card:
         facts=(
             Fact("lasted", say.duration(record.span), "first start to last end", meanings.LASTED),
             Fact("at once", str(record.lanes), "trials, at the most", meanings.LANES),
-            Fact("in use", say.percent(record.used), "of the time", meanings.USED),
+            Fact("in use", used, "of the time", meanings.USED),
         ),
         figure=figure_of(record),
         csv=record.to_csv(),
