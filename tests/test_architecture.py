@@ -137,10 +137,6 @@ LONGER = {
     "explain.importance.ablation:ablation",
     "explain.importance.importance:importance",
     "explain.proposals.why:explained",
-    "plots.comparison.compare:draw",
-    "plots.run.footprint:draw",
-    "plots.run.spending:draw",
-    "plots.run.timeline:draw",
 }
 
 DOZEN = 12

@@ -503,6 +503,7 @@ def test_a_plot_loads_only_what_it_draws() -> None:
     assert [name.removeprefix("hyperlens.plots") for name in done.stdout.split()] == [
         "",
         ".parts",
+        ".parts.marks",
         ".parts.style",
         ".parts.thinning",
         ".run",

@@ -127,6 +127,16 @@ class ProposalPath(Record):
             "standard deviations of what the search expected; about 95 % would be right."
         )
 
+    @property
+    def strongest(self) -> list[int]:
+        """All parameters by their place, those that weighed most first."""
+        return sorted(range(len(self.parameters)), key=lambda j: -float(self.weight[j]))
+
+    @property
+    def worth(self) -> FloatArray:
+        """What a unit of uncertainty adds to the bound, of each proposal: tau, with a sign."""
+        return self.tau if self.maximize else -self.tau
+
     def why(self, row: int) -> Why:
         """All that is known of one proposal."""
         if not self._whys:

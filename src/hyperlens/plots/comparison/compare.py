@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.comparison import Comparison
+from hyperlens.plots.parts.marks import line
 from hyperlens.plots.parts.style import BLUE, INK, figure, safe, short, unshown
 
 LABEL, BAR, FIRST = 26, 13, 16  # pixels: between labels, between bars, from the line to a bar
@@ -22,18 +23,15 @@ NAMES = {"finner": "Finner", "holm": "Holm", "bonferroni": "Bonferroni"}
 def draw(record: Comparison) -> Figure:
     """The best method on the left; labels on both sides, the outermost methods uppermost."""
     names, ranks = list(record.ranks), list(record.ranks.values())
-    k = len(names)
     spans = [(record.ranks[g[0]], record.ranks[g[-1]]) for g in record.groups[:MOST_BARS]]
-    bars = packed(spans, ranks[-1] - ranks[0])
-    under = FIRST + BAR * (max(bars) + 1 if bars else 0)
-    left = (k + 1) // 2
+    rows = packed(spans, ranks[-1] - ranks[0])
+    under = FIRST + BAR * (max(rows) + 1 if rows else 0)
+    left = (len(names) + 1) // 2
     height = under + LABEL * left + 14
-    low, high = math.floor(ranks[0] + ROUNDING), math.ceil(ranks[-1] - ROUNDING)
-    high = max(high, low + 1)
+    low = math.floor(ranks[0] + ROUNDING)
+    high = max(math.ceil(ranks[-1] - ROUNDING), low + 1)
     pad = ROOM * (high - low)
-    texts = [
-        f"{safe(short(n, LONGEST))}  <b>{r:.2f}</b>" for n, r in zip(names, ranks, strict=True)
-    ]
+    ticks = _ticks(low, high)
     fig = figure(
         height + 116,
         margin={"l": _room(names[:left]), "r": _room(names[left:]), "t": 58, "b": 58},
@@ -48,50 +46,33 @@ def draw(record: Comparison) -> Figure:
             "ticks": "inside",
             "tickcolor": INK,
             "ticklen": 7,
-            "tickvals": _ticks(low, high),
-            "ticktext": [str(tick) for tick in _ticks(low, high)],
+            "tickvals": ticks,
+            "ticktext": [str(tick) for tick in ticks],
             "title": {"text": "average rank (1 is best)"},
             "fixedrange": True,
         },
         yaxis={"range": [-height, 0], "visible": False, "fixedrange": True},
     )
-    _draw_groups(fig, record, bars)
-    for place, (name, rank, text) in enumerate(zip(names, ranks, texts, strict=True)):
+    _add_groups(fig, record, rows)
+    for place, name in enumerate(names):
         on_left = place < left
-        level = -under - LABEL * (0.6 + (place if on_left else k - 1 - place))
-        end = low - pad if on_left else high + pad
-        fig.add_trace(
-            Scatter(
-                x=[rank, rank, end],
-                y=[0, level, level],
-                mode="lines",
-                name=safe(name),
-                line={"color": BLUE, "width": 1.3},
-                hovertemplate=f"<b>{safe(name)}</b><br>average rank {rank:.3f}<extra></extra>",
-            )
-        )
-        fig.add_annotation(
-            x=end,
-            y=level,
-            text=text,
-            showarrow=False,
-            xanchor="right" if on_left else "left",
-            xshift=-5 if on_left else 5,
-            align="right" if on_left else "left",
-            font={"size": 13},
-        )
-    fig.add_annotation(
-        x=0.5,
-        y=0,
-        xref="paper",
-        yref="paper",
-        yanchor="top",
-        yshift=-8,
-        text=_legend(record),
-        showarrow=False,
-        font={"size": 12},
-    )
+        below = -under - LABEL * (0.6 + (place if on_left else len(names) - 1 - place))
+        _add_method(fig, record, name, below, low - pad if on_left else high + pad)
+    paper = {"xref": "paper", "yref": "paper", "yanchor": "top", "yshift": -8}
+    font = {"size": 12}
+    fig.add_annotation(x=0.5, y=0, text=_legend(record), showarrow=False, font=font, **paper)
     return fig
+
+
+def _add_method(fig: Figure, record: Comparison, name: str, below: float, end: float) -> None:
+    """From the rank down and to the side, where the label stands."""
+    rank = record.ranks[name]
+    side, other = ("right", -5) if end < rank else ("left", 5)
+    hover = f"<b>{safe(name)}</b><br>average rank {rank:.3f}"
+    fig.add_trace(line([rank, rank, end], [0, below, below], safe(name), BLUE, hover, 1.3))
+    text = f"{safe(short(name, LONGEST))}  <b>{rank:.2f}</b>"
+    looks = {"xanchor": side, "align": side, "xshift": other, "font": {"size": 13}}
+    fig.add_annotation(x=end, y=below, text=text, showarrow=False, **looks)
 
 
 def packed(spans: Sequence[tuple[float, float]], width: float) -> list[int]:
@@ -111,23 +92,13 @@ def packed(spans: Sequence[tuple[float, float]], width: float) -> list[int]:
     return placed
 
 
-def _draw_groups(fig: Figure, record: Comparison, bars: Sequence[int]) -> None:
+def _add_groups(fig: Figure, record: Comparison, rows: Sequence[int]) -> None:
     """Each bar spans its group; a dot marks each member, since a bar may pass over another."""
-    for group, row in zip(record.groups[:MOST_BARS], bars, strict=True):
-        y = -(FIRST + BAR * row)
-        fig.add_trace(
-            Scatter(
-                x=[record.ranks[name] for name in group],
-                y=[y] * len(group),
-                mode="lines+markers",
-                name="cannot be told apart",
-                line={"color": INK, "width": 5},
-                marker={"color": INK, "size": 9},
-                hovertemplate="cannot be told apart: "
-                + ", ".join(safe(short(name)) for name in group)
-                + "<extra></extra>",
-            )
-        )
+    for group, row in zip(record.groups[:MOST_BARS], rows, strict=True):
+        x, y = [record.ranks[name] for name in group], [-(FIRST + BAR * row)] * len(group)
+        hover = "cannot be told apart: " + ", ".join(safe(short(name)) for name in group)
+        looks = {"mode": "lines+markers", "marker": {"color": INK, "size": 9}}
+        fig.add_trace(line(x, y, "cannot be told apart", INK, hover, 5, **looks))
 
 
 def _room(names: Sequence[str]) -> int:
@@ -145,8 +116,7 @@ def _legend(record: Comparison) -> str:
     test = "Wilcoxon signed-rank test"
     if record.friedman is not None:
         test += f" with {NAMES[record.correction]}'s correction"
-    hidden = len(record.groups) - MOST_BARS
-    more = unshown(f"{hidden} groups") if hidden > 0 else ""
+    more = unshown(len(record.groups) - MOST_BARS, "groups")
     joins = "Bars join" if len(record.groups) != 1 else "The bar joins"
     if not record.groups:
         return f"Every two methods differ<br>({test}, level {record.alpha:g})"

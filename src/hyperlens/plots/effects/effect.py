@@ -9,24 +9,25 @@ from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
 
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.gaps import shaded
+from hyperlens.plots.parts.marks import dots, line, star, whiskers
 from hyperlens.plots.parts.style import (
     BAND,
     BLUE,
     DARK,
     GREY,
-    INK,
     SHADE,
     VERMILLION,
     category_axis,
+    colour_bar,
     directed,
     figure,
     labels,
     number_axis,
     safe,
     short,
-    star,
 )
 from hyperlens.plots.parts.thinning import thinned
+from hyperlens.words import counted
 
 STRIP = 0.08  # of the height, below the curve: where the trials lie
 SINGLE = "single configurations"
@@ -55,29 +56,13 @@ def _curve(record: Effect) -> Figure:
         },
         yaxis2={"domain": [0, STRIP], "range": [-1, 1], "visible": False, "fixedrange": True},
     )
-    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
+    edge = {"hoverinfo": "skip", "legendgroup": "band", "mode": "lines", "line": {"width": 0}}
     fig.add_trace(Scatter(x=x, y=record.low.tolist(), name="low", showlegend=False, **edge))
-    fig.add_trace(
-        Scatter(
-            x=x,
-            y=record.high.tolist(),
-            name=_band(record),
-            fill="tonexty",
-            fillcolor=BAND,
-            **edge,
-        )
-    )
-    fig.add_trace(
-        Scatter(
-            x=x,
-            y=record.mean.tolist(),
-            mode="lines",
-            name="mean",
-            line={"color": BLUE, "width": 2.5, "simplify": False},
-            customdata=_low_high(record),
-            hovertemplate=_hover(record, "%{x:.5g}", "%{y:.5g}"),
-        )
-    )
+    band = {"name": _band(record), "fill": "tonexty", "fillcolor": BAND}
+    fig.add_trace(Scatter(x=x, y=record.high.tolist(), **band, **edge))
+    looks = {"simplify": False, "customdata": _low_high(record)}
+    hover = _hover(record, "%{x:.5g}", "%{y:.5g}")
+    fig.add_trace(line(x, record.mean, "mean", BLUE, hover, 2.5, **looks))
     if len(record.ice_mean):
         fig.add_trace(_single(record, x))
     fig.add_trace(_rug(record))
@@ -91,18 +76,18 @@ def _curve(record: Effect) -> Figure:
 
 def _single(record: Effect, x: list[Any]) -> Scatter:
     """All curves as one trace, apart from each other by a missing point."""
-    return Scatter(
-        x=[*x, None] * len(record.ice_mean),
-        y=[y for curve in record.ice_mean.tolist() for y in (*curve, None)],
-        mode="lines",
-        name=SINGLE,
+    return line(
+        [*x, None] * len(record.ice_mean),
+        [y for curve in record.ice_mean.tolist() for y in (*curve, None)],
+        SINGLE,
+        GREY,
+        width=0.8,
+        simplify=False,
         legendgroup=SINGLE,
         visible="legendonly",
         meta={"when": {"single": [1]}},  # a page has a switch for it
         connectgaps=False,
-        line={"color": GREY, "width": 0.8, "simplify": False},
         opacity=0.7,
-        hoverinfo="skip",
     )
 
 
@@ -135,38 +120,27 @@ def _points(record: Effect) -> Figure:
     keys = _grid(record, 0)
     seen = _seen(record, 0)
     names = [safe(short(n)) for n in labels(record.values[0])]
-    ticks = [f"{n} <br>{_trials(seen.count(k))} " for n, k in zip(names, keys, strict=True)]
+    ticks = [
+        f"{n} <br>{counted(seen.count(k), 'trial')} " for n, k in zip(names, keys, strict=True)
+    ]
     fig = figure(
         110 + 52 * max(len(keys), 3),
         xaxis={"title": {"text": directed(record.objective, record.maximize)}},
         yaxis={
             "title": {"text": safe(short(record.parameters[0], 40))},
             **category_axis(keys, ticks, down=True),
-            "showgrid": False,
         },
     )
+    symbols = ["circle" if n else "circle-open" for n in record.support.tolist()]
     fig.add_trace(
-        Scatter(
-            x=record.mean.tolist(),
-            y=keys,
-            mode="markers",
-            name=f"mean and {_band(record)}",
-            marker={
-                "color": BLUE,
-                "size": 11,
-                "symbol": ["circle" if n else "circle-open" for n in record.support.tolist()],
-            },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": (record.high - record.mean).tolist(),
-                "arrayminus": (record.mean - record.low).tolist(),
-                "color": INK,
-                "thickness": 1.5,
-                "width": 6,
-            },
+        dots(
+            record.mean,
+            keys,
+            f"mean and {_band(record)}",
+            {"color": BLUE, "size": 11, "symbol": symbols},
+            _hover(record, "%{y}", "%{x:.5g}"),
+            error_x=whiskers(record.mean, record.low, record.high, width=6),
             customdata=_low_high(record),
-            hovertemplate=_hover(record, "%{y}", "%{x:.5g}"),
         )
     )
     best = None if record.best_values is None else _place(record, 0, record.best_values[0])
@@ -188,16 +162,7 @@ def _map(record: Effect) -> Figure:
         "reversescale": not record.maximize,
         "name": "mean",
         "hovertemplate": "%{x}, %{y}<br>mean %{z:.5g}<br>std %{customdata:.3g}<extra></extra>",
-        "colorbar": {
-            "title": {
-                "text": directed(record.objective, record.maximize),
-                "side": "right",
-                "font": {"size": 13},
-            },
-            "tickfont": {"size": 12},
-            "thickness": 12,
-            "outlinewidth": 0,
-        },
+        "colorbar": colour_bar(directed(record.objective, record.maximize), tickfont={"size": 12}),
     }
     fig = figure(460, xaxis=_full(record, 0), yaxis=_full(record, 1))
     if all(record.numeric):
@@ -208,20 +173,16 @@ def _map(record: Effect) -> Figure:
         fig.add_trace(Heatmap(**surface, xgap=gaps[0], ygap=gaps[1]))
     shown = thinned(range(len(record.observed_cost)), MOST_DOTS)
     across, along = _seen(record, 0), _seen(record, 1)
+    edge = {"color": DARK, "width": 1}
     fig.add_trace(
-        Scatter(
-            x=[across[k] for k in shown],
-            y=[along[k] for k in shown],
-            mode="markers",
-            name="trials",
+        dots(
+            [across[k] for k in shown],
+            [along[k] for k in shown],
+            "trials",
+            {"color": "rgba(255, 255, 255, 0.85)", "size": 7, "line": edge},
+            "trial at %{x}, %{y}<br>measured %{customdata:.5g}",
             cliponaxis=False,
-            marker={
-                "color": "rgba(255, 255, 255, 0.85)",
-                "size": 7,
-                "line": {"color": DARK, "width": 1},
-            },
             customdata=record.observed_cost[shown].tolist(),
-            hovertemplate="trial at %{x}, %{y}<br>measured %{customdata:.5g}<extra></extra>",
         )
     )
     if record.best_values is not None:
@@ -276,15 +237,14 @@ def _seen(record: Effect, k: int) -> list[Any]:
 def _rug(record: Effect) -> Scatter:
     seen = _seen(record, 0)
     shown = thinned(range(len(seen)))
-    return Scatter(
-        x=[seen[k] for k in shown],
-        y=[0] * len(shown),
+    return dots(
+        [seen[k] for k in shown],
+        [0] * len(shown),
+        "trials",
+        {"symbol": "line-ns-open", "color": GREY, "size": 12, "opacity": 0.8},
+        "trial at %{x:.5g}<br>measured %{customdata:.5g}",
         yaxis="y2",
-        mode="markers",
-        name="trials",
-        marker={"symbol": "line-ns-open", "color": GREY, "size": 12, "opacity": 0.8},
         customdata=record.observed_cost[shown].tolist(),
-        hovertemplate="trial at %{x:.5g}<br>measured %{customdata:.5g}<extra></extra>",
     )
 
 
@@ -299,8 +259,4 @@ def _low_high(record: Effect) -> list[list[float]]:
 def _hover(record: Effect, value: str, mean: str) -> str:
     name = safe(short(record.parameters[0]))
     band = f"{_band(record)} %{{customdata[0]:.5g}} to %{{customdata[1]:.5g}}"
-    return f"<b>{name} = {value}</b><br>mean {mean}<br>{band}<extra></extra>"
-
-
-def _trials(count: int) -> str:
-    return "1 trial" if count == 1 else f"{count} trials"
+    return f"<b>{name} = {value}</b><br>mean {mean}<br>{band}"

@@ -13,6 +13,7 @@ from typing import Any
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.plots.parts.marks import star, whiskers
 from hyperlens.plots.parts.style import (
     GREY,
     VERMILLION,
@@ -22,8 +23,6 @@ from hyperlens.plots.parts.style import (
     safe,
     see_through,
     short,
-    star,
-    whiskers,
 )
 
 WIDE, NARROW = 3.2, 1.4  # lines of a highlighted region, and of others

@@ -29,7 +29,7 @@ def draw(record: Regions) -> Figure:
     looks = _looks(record)
     below = LINE * (len(looks) + 2) + 64  # the axis title and the legend, a rule a line
     left = len(record.leaves) - MOST
-    note = unshown(f"{left} smaller region{'s' * (left > 1)}") if left > 0 else ""
+    note = unshown(left, f"smaller region{'s' * (left > 1)}")
     axes = region_axes(record, len(looks), note)
     fig = figure(
         below + (350 if record.numeric else 76 + axes.pop("height")),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.reliability import Reliability
+from hyperlens.plots.parts.marks import dots
 from hyperlens.plots.parts.style import BLUE, GREEN, ORANGE, category_axis, figure, safe, short
 
 MOST = 40  # rows
@@ -26,16 +27,8 @@ def draw(record: Reliability) -> Figure:
         yaxis={**category_axis(names, ticks, down=True), "showgrid": True},
     )
     for key, label, colour, symbol in SHOWN:
-        fig.add_trace(
-            Scatter(
-                mode="markers",
-                x=record.gain[key][: len(names)].tolist(),
-                y=names,
-                name=label,
-                marker={"color": colour, "symbol": symbol, "size": 9},
-                customdata=getattr(record, key)[: len(names)].tolist(),
-                hovertemplate="<b>%{y}</b><br>"
-                f"{label} %{{customdata:.3g}}, gain %{{x:.0%}}<extra></extra>",
-            )
-        )
+        gain, mark = record.gain[key][:MOST], {"color": colour, "symbol": symbol, "size": 9}
+        hover = f"<b>%{{y}}</b><br>{label} %{{customdata:.3g}}, gain %{{x:.0%}}"
+        numbers = getattr(record, key)[:MOST].tolist()
+        fig.add_trace(dots(gain, names, label, mark, hover, customdata=numbers))
     return fig

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import math
 
-from plotly.graph_objects import Bar, Figure
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.importance.interactions import Interactions
-from hyperlens.plots.importance.importance import pair_name
-from hyperlens.plots.parts.style import (
-    ORANGE,
-    category_axis,
-    figure,
-    safe,
-    short,
-    unshown,
-    whiskers,
-)
+from hyperlens.plots.parts.marks import bars, whiskers
+from hyperlens.plots.parts.style import ORANGE, category_axis, figure, safe, short, unshown
+from hyperlens.words import effect_name
 
 FEWEST, MOST = 3, 15  # bars
 LEAST = 0.0005  # a smaller share than this would be written as 0.0 %
@@ -27,63 +20,35 @@ def draw(record: Interactions) -> Figure:
 
     A large H of a small share is no large effect, so the share stands beside each name.
     """
-    shown = record.pairs[: _count(record)]
-    names = [safe(pair_name(p)) for p in shown]
-    ticks = [
-        f"{safe(_tick(p))} <br>{_percent(s)} "
-        for p, s in zip(shown, record.share.tolist(), strict=False)
-    ]
+    many = min(max(int((record.share >= LEAST).sum()), FEWEST), MOST, len(record.pairs))
+    pairs, left = record.pairs[:many], len(record.pairs) - many
+    share, h, low, high = (x[:many] for x in (record.share, record.h, record.low, record.high))
+    names = [safe(effect_name(p)) for p in pairs]
+    ticks = [f"{safe(_tick(p))} <br>{_percent(s)} " for p, s in zip(pairs, share, strict=True)]
+    hidden = unshown(left, f"pair{'s' * (left > 1)} of a smaller share")
+    title = {"text": f"H: 0 alone, 1 only together{hidden}"}
     fig = figure(
-        110 + 44 * max(len(shown), 3),
-        xaxis={
-            "title": {"text": "H: 0 alone, 1 only together" + _hidden(record)},
-            "range": [0, 1.02],
-        },
-        yaxis={**category_axis(names, ticks, down=True), "showgrid": False},
+        110 + 44 * max(many, 3),
+        xaxis={"title": title, "range": [0, 1.02]},
+        yaxis=category_axis(names, ticks, down=True),
         bargap=0.5,
+        showlegend=False,
     )
-    h, low, high = (x[: len(shown)] for x in (record.h, record.low, record.high))
     hover = "<b>%{y}</b><br>H %{x:.2f}<br>share of variance %{customdata[0]:.2%}"
-    bars = None
+    interval = None
     if record.level is not None:
         hover += f"<br>{record.level:.0%} interval %{{customdata[1]:.2f}} to %{{customdata[2]:.2f}}"
-        bars = whiskers(h, low, high)
-    fig.add_trace(
-        Bar(
-            orientation="h",
-            x=h.tolist(),
-            y=names,
-            name="H",
-            marker={"color": ORANGE, "opacity": 0.85},
-            error_x=bars,
-            customdata=[
-                list(row)
-                for row in zip(
-                    record.share[: len(shown)].tolist(), low.tolist(), high.tolist(), strict=True
-                )
-            ],
-            hovertemplate=hover + "<extra></extra>",
-        )
-    )
-    fig.update_layout(showlegend=False)
+        interval = whiskers(h, low, high)
+    numbers = [list(row) for row in zip(share.tolist(), low.tolist(), high.tolist(), strict=True)]
+    fig.add_trace(bars(h, names, "H", ORANGE, hover, error_x=interval, customdata=numbers))
     return fig
 
 
 def _tick(parameters: tuple[str, ...]) -> str:
     """A pair in one line, for its share stands in the next."""
-    name = pair_name(parameters)
-    return name if len(name) <= 30 else pair_name(tuple(short(p, 14) for p in parameters))
+    name = effect_name(parameters)
+    return name if len(name) <= 30 else effect_name(tuple(short(p, 14) for p in parameters))
 
 
 def _percent(share: float) -> str:
     return "share unknown" if math.isnan(share) else f"{share:.1%} of variance"
-
-
-def _count(record: Interactions) -> int:
-    """How many pairs get a bar; they come in order of their share."""
-    return min(max(int((record.share >= LEAST).sum()), FEWEST), MOST, len(record.pairs))
-
-
-def _hidden(record: Interactions) -> str:
-    left = len(record.pairs) - _count(record)
-    return unshown(f"{left} pair{'s' * (left > 1)} of a smaller share") if left > 0 else ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.effect import Effect
+from hyperlens.plots.parts.marks import line
 from hyperlens.plots.parts.style import (
     BLUE,
     GREEN,
@@ -19,11 +19,12 @@ from hyperlens.plots.parts.style import (
     figure,
     safe,
     short,
+    value_text,
 )
 
-MOST = 6
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, GREY)
 SYMBOLS = ("circle", "diamond", "square", "cross", "x", "triangle-up")
+MOST = len(COLOURS)
 
 
 def draw_marginals(effects: Sequence[Effect]) -> Figure:
@@ -40,34 +41,25 @@ def draw_marginals(effects: Sequence[Effect]) -> Figure:
             "showgrid": False,
         },
         yaxis={"title": {"text": directed(first.objective, first.maximize)}},
+        showlegend=True,
     )
-    for k, effect in enumerate(effects[:MOST]):
-        values, count = effect.values[0], len(effect.values[0])
-        numeric = effect.numeric[0]
-        spread = [
-            i / (count - 1) if numeric and count > 1 else (i + 0.5) / count for i in range(count)
-        ]
+    for effect, colour, symbol in zip(effects, COLOURS, SYMBOLS, strict=False):
+        count, numeric = len(effect.values[0]), effect.numeric[0]
+        ends = numeric and count > 1
         name = safe(short(effect.parameters[0], 30))
         fig.add_trace(
-            Scatter(
-                x=spread,
-                y=effect.mean.tolist(),
+            line(
+                [i / (count - 1) if ends else (i + 0.5) / count for i in range(count)],
+                effect.mean,
+                name,
+                colour,
+                f"<b>{name} = %{{customdata}}</b><br>mean %{{y:.5g}}",
+                width=2.2,
+                dash="solid" if numeric else "dot",
+                simplify=False,
                 mode="lines" if numeric else "lines+markers",
-                name=name,
-                line={
-                    "color": COLOURS[k],
-                    "width": 2.2,
-                    "dash": "solid" if numeric else "dot",
-                    "simplify": False,
-                },
-                marker={"symbol": SYMBOLS[k], "size": 9},
-                customdata=[_said(v) for v in values],
-                hovertemplate=f"<b>{name} = %{{customdata}}</b><br>mean %{{y:.5g}}<extra></extra>",
+                marker={"symbol": symbol, "size": 9},
+                customdata=[safe(value_text(value)) for value in effect.values[0]],
             )
         )
-    fig.update_layout(showlegend=True)
     return fig
-
-
-def _said(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else safe(value)

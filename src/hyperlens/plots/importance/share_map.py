@@ -7,7 +7,7 @@ import math
 from plotly.graph_objects import Figure, Heatmap
 
 from hyperlens.explain.importance.importance import Importance
-from hyperlens.plots.parts.style import category_axis, figure, safe, short, unshown
+from hyperlens.plots.parts.style import category_axis, colour_bar, figure, safe, short, unshown
 
 MOST = 16  # parameters
 
@@ -24,16 +24,11 @@ def draw_heatmap(record: Importance) -> Figure:
     ]
     keys = [safe(n) for n in names]
     ticks = [safe(short(n, 14)) for n in names]
-    left = len(everyone) - len(names)
+    left = unshown(len(everyone) - len(names), "less important parameters")
     fig = figure(
         130 + 34 * max(len(names), 4),
-        xaxis={
-            **category_axis(keys, ticks),
-            "showgrid": False,
-            "tickangle": -40,
-            "title": {"text": unshown(f"{left} less important parameters") if left else ""},
-        },
-        yaxis={**category_axis(keys, ticks, down=True), "showgrid": False},
+        xaxis={**category_axis(keys, ticks), "tickangle": -40, "title": {"text": left}},
+        yaxis=category_axis(keys, ticks, down=True),
     )
     fig.add_trace(
         Heatmap(
@@ -50,12 +45,7 @@ def draw_heatmap(record: Importance) -> Figure:
             texttemplate="%{text}",
             textfont={"size": 11},
             hovertemplate="%{y} × %{x}<br>share %{z:.2%}<extra></extra>",
-            colorbar={
-                "title": {"text": "share of variance", "side": "right", "font": {"size": 13}},
-                "tickformat": ".0%",
-                "thickness": 12,
-                "outlinewidth": 0,
-            },
+            colorbar=colour_bar("share of variance", tickformat=".0%"),
         )
     )
     return fig

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.optimize.models.failure_probability import FailureProbability
+from hyperlens.plots.parts.marks import line
 from hyperlens.plots.parts.style import BLUE, GREY, INK, figure, number_axis
 
 
@@ -26,26 +27,11 @@ def draw(record: FailureProbability) -> Figure:
         ("uniform over models", record.uniform, GREY, "dash"),
         ("weighted by size", record.weighted, BLUE, "solid"),
     ):
-        fig.add_trace(
-            Scatter(
-                x=budget,
-                y=y.tolist(),
-                mode="lines+markers" if len(budget) < 10 else "lines",
-                name=name,
-                line={"color": colour, "width": 2.5, "dash": dash},
-                hovertemplate=f"{name}, %{{x}} drawn: %{{y:.4f}}<extra></extra>",
-            )
-        )
+        mode = "lines+markers" if len(budget) < 10 else "lines"
+        hover = f"{name}, %{{x}} drawn: %{{y:.4f}}"
+        fig.add_trace(line(budget, y, name, colour, hover, 2.5, dash=dash, mode=mode))
     start = record.holds_from
     if start is not None and min(budget) < start <= max(budget):
-        fig.add_trace(
-            Scatter(
-                x=[start, start],
-                y=[0, 1],
-                mode="lines",
-                name=f"weighted is better from {start} on",
-                line={"color": INK, "width": 1, "dash": "dot"},
-                hoverinfo="skip",
-            )
-        )
+        name = f"weighted is better from {start} on"
+        fig.add_trace(line([start, start], [0, 1], name, INK, width=1, dash="dot"))
     return fig

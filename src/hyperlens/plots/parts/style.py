@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from plotly.graph_objects import Figure, Scatter, layout
+from plotly.graph_objects import Figure, layout
+
+from hyperlens.words import number
 
 # Okabe and Ito's palette, told apart with every common colour vision; blue a little lighter than
 # theirs, to be seen on black as well
@@ -92,9 +92,19 @@ def directed(objective: str, maximize: bool) -> str:
     return f"{safe(short(objective, 40))} ({'higher' if maximize else 'lower'} is better)"
 
 
-def unshown(note: str) -> str:
-    """A line under an axis title: what did not fit into the figure."""
-    return f"<br><span style='font-size:11px'>not shown: {note}</span>"
+def unshown(count: int, what: str) -> str:
+    """A line under an axis title: how many of what did not fit into the figure; empty if all did."""
+    return small(f"not shown: {count} {what}") if count > 0 else ""
+
+
+def small(text: str) -> str:
+    """A small line of its own under an axis title."""
+    return f"<br><span style='font-size:11px'>{text}</span>"
+
+
+def value_text(value: object) -> str:
+    """A parameter's value; None is inactive."""
+    return "inactive" if value is None else number(value)
 
 
 def labels(values: Sequence[Any]) -> list[str]:
@@ -114,7 +124,26 @@ def category_axis(names: Sequence[str], ticks: Sequence[str], down: bool = False
         "tickmode": "array",
         "tickvals": list(names),
         "ticktext": list(ticks),
+        "showgrid": False,
     }
+
+
+def parameter_rows(
+    parameters: Sequence[str], below: Sequence[str] | None = None
+) -> tuple[list[str], dict[str, Any]]:
+    """Names that are different even where they look alike, and their axis downwards; below each tick
+    stands a grey text."""
+    names = [f"{k} {safe(name)}" for k, name in enumerate(parameters)]
+    ticks = [safe(short(name)) for name in parameters]
+    if below is not None:
+        grey = [f" <br><span style='color:{GREY}'>{safe(text)} </span>" for text in below]
+        ticks = [tick + text for tick, text in zip(ticks, grey, strict=True)]
+    return names, category_axis(names, ticks, down=True)
+
+
+def colour_bar(title: str, **more: Any) -> dict[str, Any]:
+    text = {"text": title, "side": "right", "font": {"size": 13}}
+    return {"title": text, "thickness": 12, "outlinewidth": 0, **more}
 
 
 def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
@@ -133,40 +162,6 @@ def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
         "tickfont": {"size": 10 if powers else 12},  # Plotly draws powers a quarter larger
         "tickangle": 0,
         "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "tickcolor": GRID},
-    }
-
-
-def star(x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0) -> Scatter:
-    """The best trial; `where` says its place on hover."""
-    return Scatter(
-        x=[x],
-        y=[y],
-        yaxis=yaxis,
-        mode="markers",
-        name="best trial",
-        cliponaxis=False,
-        marker={
-            "symbol": "star",
-            "color": VERMILLION,
-            "size": 14,
-            "line": {"color": DARK, "width": outline},
-        },
-        hovertemplate=f"best trial: {where}<extra></extra>",
-    )
-
-
-def whiskers(
-    value: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
-) -> dict[str, Any]:
-    """Error bars from low to high around a value."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": (high - value).tolist(),
-        "arrayminus": (value - low).tolist(),
-        "color": INK,
-        "thickness": 1.5,
-        "width": 4,
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from hyperlens.plots.parts.style import small
+
 MOST_POINTS = 2000
 
 
@@ -21,6 +23,9 @@ def thinned(rows: Sequence[int], most: int = MOST_POINTS, always: Iterable[int] 
 
 def thinned_note(shown: int, total: int, noun: str = "trials") -> str:
     """A line under an axis: how many are drawn; empty if all are."""
-    if shown >= total:
-        return ""
-    return f"<br><span style='font-size:11px'>{shown} of {total} {noun} are drawn</span>"
+    return small(f"{shown} of {total} {noun} are drawn") if shown < total else ""
+
+
+def improvements(trace: Sequence[float]) -> list[int]:
+    """Where the best so far changes, its first place included."""
+    return [k for k in range(len(trace)) if k == 0 or trace[k] != trace[k - 1]]

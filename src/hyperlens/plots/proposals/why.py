@@ -2,111 +2,72 @@
 
 from __future__ import annotations
 
-from plotly.graph_objects import Bar, Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.proposals.why import Why
+from hyperlens.plots.parts.marks import bars, dots, whiskers
 from hyperlens.plots.parts.style import (
     BLUE,
-    GREY,
     INK,
     ORANGE,
-    category_axis,
     figure,
+    parameter_rows,
     safe,
     short,
+    small,
     unshown,
-    whiskers,
+    value_text,
 )
-from hyperlens.words import number
 
 MOST = 20  # parameters
-EXPLOITS, EXPLORES = "mean (exploitation)", "uncertainty (exploration)"
+EXPLOITS, EXPLORES = "mean (exploitation)", "uncertainty (exploration), times tau"
+BOTH = "bound (both together)"
+BOTH_MARK = {"symbol": "diamond", "size": 11, "color": INK, "line": {"width": 0}}
 
 
 def draw(record: Why) -> Figure:
     """Each parameter's contribution to the bound, and its two parts: that of the mean, and that of
     the uncertainty times tau. Left is desirable; right where the objective is maximised."""
-    many = min(len(record.parameters), MOST)
-    names = [f"{k} {safe(record.parameters[k])}" for k in range(many)]
+    values = [short(value_text(value), 20) for value in record.values[:MOST]]
+    names, axis = parameter_rows(record.parameters[:MOST], values)
     fig = figure(
-        150 + 54 * max(many, 2),
-        xaxis={
-            "title": {"text": _title(record) + _hidden(record)},
-            "zeroline": True,
-            "zerolinecolor": INK,
-        },
-        yaxis={**category_axis(names, _ticks(record, many), down=True), "showgrid": False},
+        150 + 54 * max(len(names), 2),
+        xaxis={"title": {"text": _title(record)}, "zeroline": True, "zerolinecolor": INK},
+        yaxis=axis,
         bargap=0.35,
     )
-    sign = 1.0 if record.maximize else -1.0
-    scale = sign * record.tau
-    parts = (
+    worth = record.tau if record.maximize else -record.tau
+    ends = (record.uncertainty_low, record.uncertainty_high)
+    low, high = ends if worth >= 0 else ends[::-1]
+    for name, colour, *numbers in (
         (EXPLOITS, BLUE, record.mean, record.mean_low, record.mean_high),
-        (
-            f"{EXPLORES}, times tau",
-            ORANGE,
-            scale * record.uncertainty,
-            scale * (record.uncertainty_low if scale >= 0 else record.uncertainty_high),
-            scale * (record.uncertainty_high if scale >= 0 else record.uncertainty_low),
-        ),
-    )
-    for name, colour, value, low, high in parts:
-        sampled = bool((high[:many] > low[:many]).any())
-        fig.add_trace(
-            Bar(
-                orientation="h",
-                x=value[:many].tolist(),
-                y=names,
-                name=name,
-                marker={"color": colour, "opacity": 0.85},
-                error_x=whiskers(value[:many], low[:many], high[:many]) if sampled else None,
-                hovertemplate=f"<b>%{{y}}</b><br>{name} %{{x:.4g}}<extra></extra>",
-            )
-        )
-    fig.add_trace(
-        Scatter(
-            x=record.bound[:many].tolist(),
-            y=names,
-            mode="markers",
-            name="bound (both together)",
-            marker={"symbol": "diamond", "size": 11, "color": INK, "line": {"width": 0}},
-            customdata=[[safe(s)] for s in record.sentences[:many]],
-            hovertemplate="<b>%{y}</b><br>bound %{x:.4g}<extra></extra>",
-        )
-    )
+        (EXPLORES, ORANGE, worth * record.uncertainty, worth * low, worth * high),
+    ):
+        value, least, most = (part[:MOST] for part in numbers)
+        sampled = whiskers(value, least, most) if (most > least).any() else None
+        hover = f"<b>%{{y}}</b><br>{name} %{{x:.4g}}"
+        fig.add_trace(bars(value, names, name, colour, hover, error_x=sampled))
+    hover = "<b>%{y}</b><br>bound %{x:.4g}"
+    sentences = [[safe(s)] for s in record.sentences[:MOST]]
+    both = dots(record.bound[:MOST], names, BOTH, BOTH_MARK, hover, customdata=sentences)
+    fig.add_trace(both)
     return fig
 
 
-def _ticks(record: Why, many: int) -> list[str]:
-    """Names with their values below."""
-    ticks = []
-    for name, value in zip(record.parameters[:many], record.values[:many], strict=True):
-        text = "inactive" if value is None else number(value)
-        ticks.append(
-            f"{safe(short(name))} <br><span style='color:{GREY}'>{safe(short(text, 20))} </span>"
-        )
-    return ticks
-
-
 def _title(record: Why) -> str:
+    """What is drawn; below it prediction, what it is compared with, and payout; of the score too,
+    where that ranks."""
     better = "right" if record.maximize else "left"
-    said = (
-        f"contribution to the bound of {safe(short(record.objective, 30))} ({better} is desirable)"
-    )
-    return f"{said}<br><span style='font-size:11px'>{_payout(record)}</span>"
-
-
-def _payout(record: Why) -> str:
-    """Prediction, what it is compared with, and payout; of the score too, where that ranks."""
     parts = {"bound": "bound"} | ({} if record.score is None else {"score": "ranked by the score"})
-    texts = [
-        f"{name} {record.actual[part]:.4g}, {record.compared_with} {record.average[part]:.4g}: "
-        f"payout {record.payout[part]:.4g}"
+    payouts = "<br>".join(
+        safe(
+            f"{name} {record.actual[part]:.4g}, {record.compared_with} {record.average[part]:.4g}: "
+            f"payout {record.payout[part]:.4g}"
+        )
         for part, name in parts.items()
-    ]
-    return "<br>".join(safe(text) for text in texts)
-
-
-def _hidden(record: Why) -> str:
-    left = len(record.parameters) - MOST
-    return unshown(f"{left} parameters that weigh less") if left > 0 else ""
+    )
+    return (
+        f"contribution to the bound of {safe(short(record.objective, 30))} ({better} is desirable)"
+        + small(payouts)
+        + unshown(len(record.parameters) - MOST, "parameters that weigh less")
+    )

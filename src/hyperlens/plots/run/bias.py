@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from plotly.graph_objects import Bar, Figure, Scatter
+from plotly.graph_objects import Figure
 
-from hyperlens.explain.run.bias import Bias
+from hyperlens.explain.run.bias import UNEVEN_P, Bias
+from hyperlens.plots.parts.marks import bars, line
 from hyperlens.plots.parts.style import (
     BLUE,
     GREY,
@@ -19,7 +20,6 @@ from hyperlens.plots.parts.style import (
 
 MOST = 15  # bars
 PATH, GAP, BAR = 220, 90, 30  # pixels: the upper panel, between the panels, a bar
-UNEVEN = 0.05  # a p-value up to this says that an even search would hardly look so
 
 
 def draw(record: Bias) -> Figure:
@@ -28,14 +28,15 @@ def draw(record: Bias) -> Figure:
     names = [safe(n) for n in shown]
     lower = BAR * max(len(shown), 2)
     whole = PATH + GAP + lower
-    ticks = record.iteration.tolist()
+    x, left = record.iteration.tolist(), len(record.parameters) - MOST
+    hidden = unshown(left, f"parameter{'s' * (left > 1)} nearer to even")
     fig = figure(
         whole + 110,
         xaxis={
             "title": {"text": "trials"},
             "anchor": "y",
             "showgrid": False,
-            **number_axis(ticks, log=False),
+            **number_axis(x, log=False),
         },
         yaxis={
             "title": {"text": "distance from even"},
@@ -43,7 +44,7 @@ def draw(record: Bias) -> Figure:
             "rangemode": "tozero",
         },
         xaxis2={
-            "title": {"text": "distance from even, each parameter alone" + _hidden(record)},
+            "title": {"text": f"distance from even, each parameter alone{hidden}"},
             "anchor": "y2",
             "rangemode": "tozero",
         },
@@ -51,58 +52,25 @@ def draw(record: Bias) -> Figure:
             **category_axis(names, [safe(short(n)) for n in shown], down=True),
             "anchor": "x2",
             "domain": [0, lower / whole],
-            "showgrid": False,
         },
         bargap=0.38,
         barmode="overlay",
     )
-    _path(fig, record)
-    for title, colour, uneven in (("uneven", ORANGE, True), ("as if even", GREY, False)):
-        rows = [k for k, p in enumerate(record.parameter_p[:MOST]) if bool(p <= UNEVEN) is uneven]
+    hover = "after %{x} trials: MMD %{y:.3f}"
+    looks = {"mode": "lines+markers", "marker": {"size": 5}}
+    fig.add_trace(line(x, record.path, "this search", BLUE, hover, 2.5, **looks))
+    hover = "an even search of %{x} trials: about %{y:.3f}"
+    even = "an even search (expected)"
+    fig.add_trace(line(x, record.expected_path, even, GREY, hover, 1.5, dash="dash"))
+    hover, axes = (
+        "<b>%{y}</b><br>MMD %{x:.3f}<br>p %{customdata:.3f}",
+        {"xaxis": "x2", "yaxis": "y2"},
+    )
+    for title, colour, uneven in (("uneven (p ≤", ORANGE, True), ("as if even (p >", GREY, False)):
+        rows = [k for k, p in enumerate(record.parameter_p[:MOST]) if bool(p <= UNEVEN_P) is uneven]
         if rows:
-            sign = "≤" if uneven else ">"
-            fig.add_trace(
-                Bar(
-                    orientation="h",
-                    x=record.parameter_mmd[rows].tolist(),
-                    y=[names[k] for k in rows],
-                    xaxis="x2",
-                    yaxis="y2",
-                    name=f"{title} (p {sign} {UNEVEN:g})",
-                    marker={"color": colour, "opacity": 0.85},
-                    customdata=record.parameter_p[rows].tolist(),
-                    hovertemplate="<b>%{y}</b><br>MMD %{x:.3f}<br>p %{customdata:.3f}"
-                    "<extra></extra>",
-                )
-            )
+            mmd, p = record.parameter_mmd[rows], record.parameter_p[rows].tolist()
+            name = f"{title} {UNEVEN_P:g})"
+            where = [names[k] for k in rows]
+            fig.add_trace(bars(mmd, where, name, colour, hover, customdata=p, **axes))
     return fig
-
-
-def _path(fig: Figure, record: Bias) -> None:
-    x = record.iteration.tolist()
-    fig.add_trace(
-        Scatter(
-            x=x,
-            y=record.path.tolist(),
-            mode="lines+markers",
-            name="this search",
-            line={"color": BLUE, "width": 2.5},
-            marker={"size": 5},
-            hovertemplate="after %{x} trials: MMD %{y:.3f}<extra></extra>",
-        )
-    )
-    fig.add_trace(
-        Scatter(
-            x=x,
-            y=record.expected_path.tolist(),
-            mode="lines",
-            name="an even search (expected)",
-            line={"color": GREY, "width": 1.5, "dash": "dash"},
-            hovertemplate="an even search of %{x} trials: about %{y:.3f}<extra></extra>",
-        )
-    )
-
-
-def _hidden(record: Bias) -> str:
-    left = len(record.parameters) - MOST
-    return unshown(f"{left} parameter{'s' * (left > 1)} nearer to even") if left > 0 else ""

@@ -6,10 +6,12 @@ Traces carry in `meta["when"]` under which choice of "along" a page shows them.
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.compare_runs import RunComparison
+from hyperlens.plots.parts.marks import line
 from hyperlens.plots.parts.style import (
     BLUE,
     GREEN,
@@ -22,7 +24,7 @@ from hyperlens.plots.parts.style import (
     safe,
     short,
 )
-from hyperlens.plots.parts.thinning import thinned
+from hyperlens.plots.parts.thinning import improvements, thinned
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, GREY)
 DASHES = ("solid", "dash", "dot")
@@ -35,42 +37,23 @@ def draw(record: RunComparison) -> Figure:
         400,
         xaxis={"title": {"text": "analysed trials"}, "rangemode": "tozero"},
         yaxis={"title": {"text": directed(record.objective, record.maximize)}},
+        showlegend=True,
     )
     for k, run in enumerate(record.runs):
-        trace = record.trace[k].tolist()
-        steps = [i for i in range(len(trace)) if i == 0 or trace[i] != trace[i - 1]]
-        shown = thinned(range(len(trace)), always=[*steps, len(trace) - 1])
-        name = safe(short(run, 40))
-        looks = {
-            "mode": "lines",
+        trace, elapsed = record.trace[k].tolist(), record.elapsed[k].tolist()
+        shown = thinned(range(len(trace)), always=[*improvements(trace), len(trace) - 1])
+        y, name = [trace[i] for i in shown], safe(short(run, 40))
+        looks: dict[str, Any] = {
             "name": name,
-            "line": {
-                "color": COLOURS[k % len(COLOURS)],
-                "width": 2.2,
-                "shape": "hv",
-                "dash": DASHES[k // len(COLOURS) % len(DASHES)],
-            },
+            "colour": COLOURS[k % len(COLOURS)],
+            "width": 2.2,
+            "shape": "hv",
+            "dash": DASHES[k // len(COLOURS) % len(DASHES)],
         }
-        fig.add_trace(
-            Scatter(
-                x=[i + 1 for i in shown],
-                y=[trace[i] for i in shown],
-                meta={"when": {"along": [0]}},
-                hovertemplate=f"{name}: %{{y:.5g}} after %{{x}} trials<extra></extra>",
-                **looks,
-            )
-        )
-        elapsed = record.elapsed[k].tolist()
+        hover, meta = f"{name}: %{{y:.5g}} after %{{x}} trials", {"when": {"along": [0]}}
+        fig.add_trace(line([i + 1 for i in shown], y, hover=hover, meta=meta, **looks))
         if not any(math.isnan(e) for e in elapsed):
-            fig.add_trace(
-                Scatter(
-                    x=[elapsed[i] for i in shown],
-                    y=[trace[i] for i in shown],
-                    meta={"when": {"along": [1]}, "xtitle": "seconds since the first start"},
-                    visible=False,
-                    hovertemplate=f"{name}: %{{y:.5g}} after %{{x:.4g}} seconds<extra></extra>",
-                    **looks,
-                )
-            )
-    fig.update_layout(showlegend=True)
+            looks |= {"visible": False, "hover": f"{name}: %{{y:.5g}} after %{{x:.4g}} seconds"}
+            looks["meta"] = {"when": {"along": [1]}, "xtitle": "seconds since the first start"}
+            fig.add_trace(line([elapsed[i] for i in shown], y, **looks))
     return fig

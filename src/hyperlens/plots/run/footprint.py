@@ -3,87 +3,55 @@
 from __future__ import annotations
 
 import numpy as np
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.footprint import Footprint
-from hyperlens.plots.parts.style import GREY, directed, figure, star
+from hyperlens.plots.parts.marks import dots, star
+from hyperlens.plots.parts.style import GREY, colour_bar, directed, figure
 
 COLOUR_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def draw(record: Footprint) -> Figure:
     """Bright is better, by rank; small grey dots are an even sample of the space."""
-    known = np.flatnonzero(np.isfinite(record.cost))
-    best = int(np.flatnonzero(record.number == record.best_trial)[0])
-    shown = known.tolist()
-    cost = record.cost[shown]
-    order = np.argsort(np.argsort(cost, kind="stable"), kind="stable")
-    rank = order / max(len(cost) - 1, 1)
-    at = [float(np.quantile(cost, q)) for q in COLOUR_TICKS]
     hidden = {"showgrid": False, "showticklabels": False, "ticks": "", "showline": False}
     fig = figure(
         460,
-        xaxis={
-            **hidden,
-            "title": {"text": "near means alike"},
-        },
+        xaxis={**hidden, "title": {"text": "near means alike"}},
         yaxis={**hidden, "scaleanchor": "x"},
     )
-    fig.add_trace(
-        Scatter(
-            x=record.even[:, 0].tolist(),
-            y=record.even[:, 1].tolist(),
-            mode="markers",
-            name="an even search",
-            marker={"color": GREY, "size": 3.5, "opacity": 0.5},
-            hoverinfo="skip",
-        )
-    )
-    others = np.flatnonzero(~np.isfinite(record.cost)).tolist()
-    if others:
-        fig.add_trace(
-            Scatter(
-                x=record.x[others].tolist(),
-                y=record.y[others].tolist(),
-                mode="markers",
-                name="not analysed",
-                marker={"symbol": "x-thin", "size": 6, "line": {"color": GREY, "width": 1.2}},
-                customdata=record.number[others].tolist(),
-                hovertemplate="trial %{customdata}: failed, pruned, or at a smaller budget"
-                "<extra></extra>",
-            )
-        )
-    fig.add_trace(
-        Scatter(
-            x=record.x[shown].tolist(),
-            y=record.y[shown].tolist(),
-            mode="markers",
-            name="trials",
-            marker={
-                "color": rank.tolist(),
-                "cmin": 0,
-                "cmax": 1,
-                "colorscale": "Cividis",
-                "reversescale": not record.maximize,
-                "size": 9 if len(shown) < 400 else 6,
-                "line": {"color": GREY, "width": 0.8},
-                "colorbar": {
-                    "title": {
-                        "text": directed(record.objective, record.maximize),
-                        "side": "right",
-                        "font": {"size": 13},
-                    },
-                    "tickvals": list(COLOUR_TICKS),
-                    "ticktext": [f"{v:.3g}" for v in at],
-                    "thickness": 12,
-                    "outlinewidth": 0,
-                },
-            },
-            customdata=[[int(record.number[k]), float(record.cost[k])] for k in shown],
-            hovertemplate="trial %{customdata[0]}: %{customdata[1]:.5g}<extra></extra>",
-        )
-    )
-    fig.add_trace(
-        star(float(record.x[best]), float(record.y[best]), f"trial {record.best_trial}", outline=1)
-    )
+    pale = {"color": GREY, "size": 3.5, "opacity": 0.5}
+    fig.add_trace(dots(record.even[:, 0], record.even[:, 1], "an even search", pale))
+    others = ~np.isfinite(record.cost)
+    if others.any():
+        cross = {"symbol": "x-thin", "size": 6, "line": {"color": GREY, "width": 1.2}}
+        hover = "trial %{customdata}: failed, pruned, or at a smaller budget"
+        where, numbers = (record.x[others], record.y[others]), record.number[others].tolist()
+        fig.add_trace(dots(*where, "not analysed", cross, hover, customdata=numbers))
+    _add_trials(fig, record, ~others)
+    best = int(np.flatnonzero(record.number == record.best_trial)[0])
+    x, y, where_best = float(record.x[best]), float(record.y[best]), f"trial {record.best_trial}"
+    fig.add_trace(star(x, y, where_best, outline=1))
     return fig
+
+
+def _add_trials(fig: Figure, record: Footprint, known: np.ndarray) -> None:
+    """The analysed trials, in the colour of their rank."""
+    cost, number = record.cost[known], record.number[known]
+    order = np.argsort(np.argsort(cost, kind="stable"), kind="stable")
+    title = directed(record.objective, record.maximize)
+    costs = [f"{np.quantile(cost, q):.3g}" for q in COLOUR_TICKS]
+    marker = {
+        "color": (order / max(len(cost) - 1, 1)).tolist(),
+        "cmin": 0,
+        "cmax": 1,
+        "colorscale": "Cividis",
+        "reversescale": not record.maximize,
+        "size": 9 if len(cost) < 400 else 6,
+        "line": {"color": GREY, "width": 0.8},
+        "colorbar": colour_bar(title, tickvals=list(COLOUR_TICKS), ticktext=costs),
+    }
+    hover = "trial %{customdata[0]}: %{customdata[1]:.5g}"
+    numbers = [list(row) for row in zip(number.tolist(), cost.tolist(), strict=True)]
+    trials = dots(record.x[known], record.y[known], "trials", marker, hover, customdata=numbers)
+    fig.add_trace(trials)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.overview import Overview
+from hyperlens.plots.parts.marks import dots, line
 from hyperlens.plots.parts.style import BLUE, GREY, VERMILLION, directed, figure, number_axis
-from hyperlens.plots.parts.thinning import thinned, thinned_note
+from hyperlens.plots.parts.thinning import improvements, thinned, thinned_note
+from hyperlens.words import counted
 
 BULK = 0.9  # of the trials fit on the axis
 WORTH = 1.5  # only what is farther away than the bulk by this factor is cut
@@ -24,8 +26,7 @@ def draw(record: Overview) -> Figure:
     flatten all else, so the axis ends before them and they are triangles at its edge.
     """
     number, cost, trace = record.number.tolist(), record.cost.tolist(), record.trace.tolist()
-    steps = [k for k in range(len(trace)) if k == 0 or trace[k] != trace[k - 1]]
-    shown = thinned(range(len(number)), always=[*steps, len(number) - 1])
+    shown = thinned(range(len(number)), always=[*improvements(trace), len(number) - 1])
     fig = figure(
         360,
         xaxis={
@@ -35,38 +36,15 @@ def draw(record: Overview) -> Figure:
         },
         yaxis={"title": {"text": directed(record.objective, record.maximize)}},
     )
-    fig.add_trace(
-        Scatter(
-            x=[number[k] for k in shown],
-            y=[cost[k] for k in shown],
-            mode="markers",
-            name="each trial",
-            marker={"color": GREY, "size": 7 if len(shown) < 500 else 4, "opacity": 0.75},
-            hovertemplate="trial %{x}: %{y:.5g}<extra></extra>",
-        )
-    )
-    fig.add_trace(
-        Scatter(
-            x=[number[k] for k in shown],
-            y=[trace[k] for k in shown],
-            mode="lines",
-            name="best so far",
-            line={"color": BLUE, "width": 2.5, "shape": "hv"},
-            hovertemplate="best after trial %{x}: %{y:.5g}<extra></extra>",
-        )
-    )
+    x, y, best = ([values[k] for k in shown] for values in (number, cost, trace))
+    mark = {"color": GREY, "size": 7 if len(shown) < 500 else 4, "opacity": 0.75}
+    fig.add_trace(dots(x, y, "each trial", mark, "trial %{x}: %{y:.5g}"))
+    hover = "best after trial %{x}: %{y:.5g}"
+    fig.add_trace(line(x, best, "best so far", BLUE, hover, 2.5, shape="hv"))
     if (cut := _cut(record)) is not None:
         _add_cut(fig, record, cut)
-    fig.add_trace(
-        Scatter(
-            x=[record.best_trial],
-            y=[record.best],
-            mode="markers",
-            name="best trial",
-            marker={"color": VERMILLION, "size": 14, "symbol": "star"},
-            hovertemplate="best: trial %{x}, %{y:.5g}<extra></extra>",
-        )
-    )
+    mark, hover = {"color": VERMILLION, "size": 14, "symbol": "star"}, "best: trial %{x}, %{y:.5g}"
+    fig.add_trace(dots([record.best_trial], [record.best], "best trial", mark, hover))
     return fig
 
 
@@ -96,18 +74,14 @@ def _add_cut(fig: Figure, record: Overview, cut: float) -> None:
     fig.update_layout(yaxis={"range": ends[::-1] if record.maximize else ends})
     shown = thinned(beyond)
     where = "below" if record.maximize else "above"
+    symbol = "triangle-down" if record.maximize else "triangle-up"
     fig.add_trace(
-        Scatter(
-            x=record.number[shown].tolist(),
-            y=[cut + margin / 2] * len(shown),
-            mode="markers",
-            name=f"{len(beyond)} trial{'s' * (len(beyond) > 1)} {where} {cut:.3g}",
-            marker={
-                "color": GREY,
-                "size": 8,
-                "symbol": "triangle-down" if record.maximize else "triangle-up",
-            },
+        dots(
+            record.number[shown],
+            [cut + margin / 2] * len(shown),
+            f"{counted(len(beyond), 'trial')} {where} {cut:.3g}",
+            {"color": GREY, "size": 8, "symbol": symbol},
+            "trial %{x}: %{customdata:.5g}, beyond the axis",
             customdata=record.cost[shown].tolist(),
-            hovertemplate="trial %{x}: %{customdata:.5g}, beyond the axis<extra></extra>",
         )
     )

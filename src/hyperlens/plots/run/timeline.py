@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from plotly.graph_objects import Bar, Figure, Scatter
+from plotly.graph_objects import Bar, Figure
 
 from hyperlens.explain.run.timeline import Timeline
+from hyperlens.plots.parts.marks import bars, line
 from hyperlens.plots.parts.style import BLUE, GREY, ORANGE, SKY, VERMILLION, figure
 
 MOST_BARS = 600  # trials drawn each by itself
 MOST_LANES = 16
 COLOURS = {"complete": BLUE, "pruned": ORANGE, "failed": VERMILLION, "running": SKY}
 LANE, ENDED, GAP = 20, 150, 60  # pixels: a lane, the lower panel, between the panels
+UPPER: dict[str, Any] = {"xaxis": "x2", "yaxis": "y2"}
 UNITS = (
     (3 * 86400, 86400, "days"),
     (3 * 3600, 3600, "hours"),
@@ -38,60 +40,32 @@ def draw(record: Timeline) -> Figure:
             "range": [0, record.span / divisor or 1],
             "showgrid": False,
         },
-        xaxis2={
-            "matches": "x",
-            "anchor": "y2",
-            "showticklabels": False,
-            "showgrid": False,
-        },
+        xaxis2={"matches": "x", "anchor": "y2", "showticklabels": False, "showgrid": False},
         yaxis={
             "title": {"text": "ended"},
             "domain": [0, ENDED / whole],
             "rangemode": "tozero",
             **_whole_numbers(record),
         },
-        yaxis2={"domain": [(ENDED + GAP) / whole, 1], "anchor": "x2", "rangemode": "tozero"},
+        yaxis2={
+            "title": {"text": "at once"},
+            "domain": [(ENDED + GAP) / whole, 1],
+            "anchor": "x2",
+            "rangemode": "tozero",
+        },
     )
-    width = [(b - a) / divisor for a, b in zip(record.edges[:-1], record.edges[1:], strict=True)]
-    middle = ((record.edges[:-1] + record.edges[1:]) / 2 / divisor).tolist()
+    edges = record.edges / divisor
+    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
     for state, count in record.finished.items():
-        fig.add_trace(
-            Bar(
-                x=middle,
-                y=count.tolist(),
-                width=width,
-                name=state,
-                legendgroup=state,
-                marker={"color": COLOURS.get(state, GREY), "opacity": 0.85},
-                hovertemplate=f"%{{y}} {state} near %{{x:.3g}} {unit}<extra></extra>",
-            )
-        )
+        hover = f"%{{y}} {state} near %{{x:.3g}} {unit}"
+        looks = {"orientation": "v", "width": width.tolist(), "legendgroup": state}
+        fig.add_trace(bars(middle, count, state, COLOURS.get(state, GREY), hover, **looks))
     if each:
-        _lanes(fig, record, divisor)
-        fig.update_layout(
-            yaxis2={
-                "title": {"text": "at once"},
-                "range": [record.lanes - 0.4, -0.6],
-                "tickmode": "array",
-                "tickvals": [0, record.lanes - 1] if record.lanes > 1 else [0],
-                "ticktext": ["1", str(record.lanes)] if record.lanes > 1 else ["1"],
-                "showgrid": False,
-            }
-        )
+        _add_lanes(fig, record, divisor)
     else:
-        fig.update_layout(yaxis2={"title": {"text": "at once"}})
-        fig.add_trace(
-            Scatter(
-                x=middle,
-                y=record.running.tolist(),
-                xaxis="x2",
-                yaxis="y2",
-                mode="lines",
-                name="running at once",
-                line={"color": GREY, "width": 2, "shape": "hvh"},
-                hovertemplate=f"%{{y:.3g}} at once near %{{x:.3g}} {unit}<extra></extra>",
-            )
-        )
+        hover = f"%{{y:.3g}} at once near %{{x:.3g}} {unit}"
+        at_once = line(middle, record.running, "running at once", GREY, hover, shape="hvh", **UPPER)
+        fig.add_trace(at_once)
     return fig
 
 
@@ -101,30 +75,37 @@ def _whole_numbers(record: Timeline) -> dict[str, Any]:
     return {"tick0": 0, "dtick": 1} if most <= 5 else {}
 
 
-def _lanes(fig: Figure, record: Timeline, divisor: float) -> None:
-    start, end = (record.start / divisor).tolist(), (record.end / divisor).tolist()
-    lane, number = record.lane.tolist(), record.number.tolist()
+def _add_lanes(fig: Figure, record: Timeline, divisor: float) -> None:
+    """Every trial as a bar from its start to its end, in the lane in which it ran."""
+    lanes = [1, record.lanes] if record.lanes > 1 else [1]
+    fig.update_layout(
+        yaxis2={
+            "range": [record.lanes - 0.4, -0.6],
+            "tickmode": "array",
+            "tickvals": [lane - 1 for lane in lanes],
+            "ticktext": [str(lane) for lane in lanes],
+            "showgrid": False,
+        }
+    )
+    start, end = record.start / divisor, record.end / divisor
+    seconds = record.end - record.start
     for state in record.finished:
-        rows = [k for k, s in enumerate(record.state) if s == state]
+        rows = np.flatnonzero(np.array(record.state) == state)
+        edge = {"width": 0.5, "color": "rgba(255, 255, 255, 0.6)"}
         fig.add_trace(
             Bar(
                 orientation="h",
-                x=[end[k] - start[k] for k in rows],
-                base=[start[k] for k in rows],
-                y=[lane[k] for k in rows],
+                x=(end - start)[rows].tolist(),
+                base=start[rows].tolist(),
+                y=record.lane[rows].tolist(),
                 width=0.72,
-                xaxis="x2",
-                yaxis="y2",
                 name=state,
                 legendgroup=state,
                 showlegend=False,
-                marker={
-                    "color": COLOURS.get(state, GREY),
-                    "opacity": 0.85,
-                    "line": {"width": 0.5, "color": "rgba(255, 255, 255, 0.6)"},
-                },
-                customdata=[[number[k], record.end[k] - record.start[k]] for k in rows],
+                marker={"color": COLOURS.get(state, GREY), "opacity": 0.85, "line": edge},
+                customdata=[[int(record.number[k]), seconds[k]] for k in rows],
                 hovertemplate=f"trial %{{customdata[0]}}, {state}<br>%{{customdata[1]:.4g}} seconds"
                 "<extra></extra>",
+                **UPPER,
             )
         )

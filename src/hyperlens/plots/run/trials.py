@@ -85,12 +85,12 @@ def _scaled(cost: float, ends: tuple[float, float]) -> float:
 
 def _ticks(record: Trials, rows: int) -> list[tuple[float, int, str]]:
     """Values under each row, and "off" where a parameter can be so."""
-    found = []
+    ticks = []
     for j in range(rows):
-        found += [(place, j, written(value)) for place, value in few(record.ticks[j])]
+        ticks += [(place, j, written(value)) for place, value in few(record.ticks[j])]
         if np.isnan(record.places[:, j]).any():
-            found.append((INACTIVE, j, "off"))
-    return found
+            ticks.append((INACTIVE, j, "off"))
+    return ticks
 
 
 def _costs(costs: Any, ends: tuple[float, float], row: int) -> list[tuple[float, int, str]]:
