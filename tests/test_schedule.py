@@ -8,12 +8,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 import hyperlens as hl
+from hyperlens import terminal
 from hyperlens.errors import AnalysisError
 from hyperlens.optimize.optimizers.schedule import bracket, halvings
-from hyperlens.terminal.tables import layout
 
 
 def test_table_1_of_the_paper() -> None:
@@ -104,10 +103,8 @@ def test_bad_schedules_are_refused() -> None:
         hl.schedule(100, 2, 65)
 
 
-def test_the_terminal_shows_the_table() -> None:
-    console = Console(width=80, record=True, file=None)
-    with console.capture() as text:
-        for part in layout(hl.schedule(33)):
-            console.print(part)
-    assert "99 at 1/9" in text.get()
-    assert "Hyperband, all brackets: budget 295/3" in text.get()
+def test_the_terminal_shows_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show(hl.schedule(33))
+    shown = capsys.readouterr().out
+    assert "99 at 1/9" in shown
+    assert "Hyperband, all brackets: budget 295/3" in shown

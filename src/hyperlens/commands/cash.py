@@ -120,7 +120,7 @@ def _searched(search: Search) -> tuple[History, bool]:
     """The run, and whether it was stopped."""
     from hyperlens.cash.results.model_search import furthest
     from hyperlens.terminal.cash import say
-    from hyperlens.terminal.runs import tuning
+    from hyperlens.terminal.progress import tuning
 
     try:
         with stopped_by_a_signal(), tuning(search.budget) as show:

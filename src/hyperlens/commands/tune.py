@@ -93,7 +93,8 @@ def tune(
     ] = "processes",
 ) -> None:
     from hyperlens.terminal import printable
-    from hyperlens.terminal.runs import show_run, tuning
+    from hyperlens.terminal.progress import tuning
+    from hyperlens.terminal.run import show_run
 
     known = {name: value for name, value in asdict(options).items() if value is not None}
     searched, trials = Space.load(space), plan["trials"]

@@ -16,7 +16,8 @@ from hyperlens.sections.run.search import BIAS
 from hyperlens.sections.summary import warnings
 from hyperlens.sections.surrogates import SURROGATES
 from hyperlens.terminal import COLOURS, sentences
-from hyperlens.terminal.tables import importance_table, rest
+from hyperlens.terminal.importance import importance_table, rest
+from hyperlens.terminal.tables import facts
 from hyperlens.terminal.text import digits, number, percent, printable
 
 MOST_ROWS = 15  # of importance
@@ -39,30 +40,28 @@ def show_analysis(analysis: Analysis) -> None:
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions)]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     doubts = [q.sentence for q in qualities if q.verdict != "trust"]
-    said = (*regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
-    sentences(console, None, (*said, *remarks, *doubts))
+    findings = (*regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
+    sentences(console, None, (*findings, *remarks, *doubts))
 
 
 def _facts(analysis: Analysis) -> Table:
     overview = analysis[OVERVIEW]
     states = ", ".join(f"{n} {state}" for state, n in overview.states.items())
-    facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    facts.add_column(style="bold")
-    facts.add_column(overflow="fold")
-    facts.add_row("source", Text(printable(overview.source)))
-    facts.add_row("trials", f"{overview.trials} ({states})")
+    rows = facts()
+    rows.add_row("source", Text(printable(overview.source)))
+    rows.add_row("trials", f"{overview.trials} ({states})")
     direction = "maximised" if overview.maximize else "minimised"
-    facts.add_row("objective", Text(f"{printable(overview.objective)} ({direction})"))
-    facts.add_row("best", f"{number(overview.best)} in trial {overview.best_trial}")
+    rows.add_row("objective", Text(f"{printable(overview.objective)} ({direction})"))
+    rows.add_row("best", f"{number(overview.best)} in trial {overview.best_trial}")
     values = [f"{k} = {number(v)}" for k, v in overview.best_values.items()]
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
-    facts.add_row("", Text(printable(", ".join(values))))
+    rows.add_row("", Text(printable(", ".join(values))))
     for quality in analysis[SURROGATES].qualities:
         verdict = Text(quality.verdict, style=COLOURS[quality.verdict])
         numbers = (
             f" (R2 {digits(quality.r2)}, rank correlation {digits(quality.rank_correlation)}, "
             f"95 % band covers {percent(quality.coverage)})"
         )
-        facts.add_row(quality.surrogate, verdict + Text(numbers))
-    return facts
+        rows.add_row(quality.surrogate, verdict + Text(numbers))
+    return rows

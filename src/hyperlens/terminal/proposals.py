@@ -1,35 +1,19 @@
-"""Reasons of proposals in a terminal: one of them, all of them, and what lies around the best."""
+"""Reasons of proposals in a terminal: of one, of all, and how many samples they need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from hyperlens.explain.importance.ablation import Ablation
-from hyperlens.explain.importance.local_importance import LocalImportance
 from hyperlens.explain.proposals.path import ProposalPath
 from hyperlens.explain.proposals.reasons import tidy
 from hyperlens.explain.proposals.sample_size import CHECKED, SampleSize
 from hyperlens.explain.proposals.why import Why
-from hyperlens.terminal.tables import MOST_LISTED, layout
-from hyperlens.terminal.text import number, percent, printable
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(Text(printable(first)), overflow="fold")
-    for name in others:
-        table.add_column(Text(printable(name)), justify="right")
-    return table
-
-
-def _value(x: Any) -> Text:
-    return Text("inactive" if x is None else printable(number(x)))
+from hyperlens.terminal.tables import MOST_LISTED, layout, table
+from hyperlens.terminal.text import number, printable, setting
 
 
 @layout.register
@@ -38,20 +22,20 @@ def _(record: Why) -> Iterator[RenderableType]:
     parts = record.parts
     sampled = bool((record.uncertainty_high > record.uncertainty_low).any())
     interval = f"{record.level:.0%} interval of the bound"
-    table = _table("parameter", "value", *parts, *([interval] if sampled else []))
+    rows = table("parameter", "value", *parts, *([interval] if sampled else []))
     for k, name in enumerate(record.parameters[:MOST_LISTED]):
         cells = [number(float(part[k])) for part in parts.values()]
         if sampled:
             cells.append(f"{number(record.bound_low[k])} to {number(record.bound_high[k])}")
-        table.add_row(Text(printable(name)), _value(record.values[k]), *cells)
+        rows.add_row(Text(printable(name)), setting(record.values[k]), *cells)
     blank = [""] if sampled else []
     for what, of in (
         ("payout", record.payout),
         ("at the proposal", record.actual),
         (printable(record.compared_with), record.average),
     ):
-        table.add_row(Text(what), "", *(number(of[part]) for part in parts), *blank, style="dim")
-    yield table
+        rows.add_row(Text(what), "", *(number(of[part]) for part in parts), *blank, style="dim")
+    yield rows
     yield Text(f"{printable(record.basis)} Contributions add up to the payout.")
     for sentence in record.sentences[:MOST_LISTED]:
         yield Text(printable(sentence))
@@ -66,58 +50,24 @@ def _(record: ProposalPath) -> Iterator[RenderableType]:
         "of the run"
     )
     thirds = [t for t in np.array_split(np.arange(len(record.trial)), 3) if len(t)]
-    table = _table(
+    rows = table(
         "parameter", *(f"trials {record.trial[t[0]]} to {record.trial[t[-1]]}" for t in thirds)
     )
     weight = abs(record.bound).mean(axis=0)
     means = tidy(np.array([record.bound[t].mean(axis=0) for t in thirds]), float(weight.max()))
     for j in np.argsort(-weight, kind="stable")[:MOST_LISTED]:
         cells = [number(float(mean)) for mean in means[:, j]]
-        table.add_row(Text(printable(record.parameters[j])), *cells)
+        rows.add_row(Text(printable(record.parameters[j])), *cells)
     for what, of in record.payout.items():
         cells = [number(float(of[t].mean())) for t in thirds]
-        table.add_row(f"payout of the {what}", *cells, style="dim")
-    yield table
-
-
-@layout.register
-def _(record: Ablation) -> Iterator[RenderableType]:
-    yield Text(printable(record.sentence))
-    table = _table("change", "from", "to", record.objective, "contribution", "share", "Shapley")
-    table.add_row(record.source, "", "", number(float(record.cost[0])), style="dim")
-    for k, name in enumerate(record.parameters[:MOST_LISTED]):
-        table.add_row(
-            Text(printable(name)),
-            _value(record.source_values[k]),
-            _value(record.target_values[k]),
-            number(float(record.cost[k + 1])),
-            number(float(record.contribution[k])),
-            percent(float(record.share[k])),
-            number(float(record.shapley[k])),
-        )
-    yield table
-
-
-@layout.register
-def _(record: LocalImportance) -> Iterator[RenderableType]:
-    yield Text(printable(record.sentence))
-    table = _table("parameter", "value", "share", "std", "best there", "at")
-    for k, name in enumerate(record.parameters[:MOST_LISTED]):
-        table.add_row(
-            Text(printable(name)),
-            _value(record.values[k]),
-            percent(float(record.share[k])),
-            number(float(record.std[k])),
-            number(float(record.best[k])),
-            _value(record.best_values[k]),
-        )
-    yield table
+        rows.add_row(f"payout of the {what}", *cells, style="dim")
+    yield rows
 
 
 @layout.register
 def _(record: SampleSize) -> Iterator[RenderableType]:
     yield Text(printable(record.sentence))
-    table = _table(
+    rows = table(
         "samples", *(f"{name}: {what}" for name in CHECKED for what in ("gap", "smallest"))
     )
     for i, size in enumerate(record.samples):
@@ -128,6 +78,6 @@ def _(record: SampleSize) -> Iterator[RenderableType]:
                 number(float(record.gap[i, k])) + mark,
                 number(float(record.difference[i, k])),
             ]
-        table.add_row(str(int(size)), *cells)
-    yield table
+        rows.add_row(str(int(size)), *cells)
+    yield rows
     yield Text("! the gap is not smaller than the smallest difference of two contributions.")

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperlens.comparison import Comparison
-from hyperlens.terminal.tables import MOST_LISTED, layout
+from hyperlens.terminal.tables import MOST_LISTED, count_rest, layout, table
 from hyperlens.terminal.text import digits, number, printable
 
 
@@ -25,23 +25,18 @@ def _(record: Comparison) -> Iterator[RenderableType]:
 
 def _ranks(record: Comparison) -> Table:
     """A mark in the same column joins methods that cannot be told apart."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("method", overflow="fold")
-    table.add_column("average rank", justify="right")
-    table.add_column("cannot be told apart")
+    rows = table("method", "average rank")
+    rows.add_column("cannot be told apart")
     for name, rank in record.ranks.items():
         marks = " ".join("|" if name in group else " " for group in record.groups[:20])
-        table.add_row(Text(printable(name)), digits(rank), marks)
-    return table
+        rows.add_row(Text(printable(name)), digits(rank), marks)
+    return rows
 
 
 def _pairs(record: Comparison) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("pair", overflow="fold")
-    for title in ("w-l-t", "difference", f"{1 - record.alpha:.0%} interval", "effect", "p"):
-        table.add_column(title, justify="right")
-    if record.friedman is not None:
-        table.add_column(f"p ({record.correction})", justify="right")
+    interval = f"{1 - record.alpha:.0%} interval"
+    adjusted = [] if record.friedman is None else [f"p ({record.correction})"]
+    rows = table("pair", "w-l-t", "difference", interval, "effect", "p", *adjusted)
     for pair in record.pairs[:MOST_LISTED]:
         row: list[RenderableType] = [
             Text(printable(f"{pair.first} : {pair.second}")),
@@ -51,12 +46,10 @@ def _pairs(record: Comparison) -> Table:
             digits(pair.effect),
             _p(pair.p),
         ]
-        if record.friedman is not None:
+        if adjusted:
             row.append(Text(_p(pair.adjusted), style="bold" if pair.different else ""))
-        table.add_row(*row)
-    if len(record.pairs) > MOST_LISTED:
-        table.add_row(f"and {len(record.pairs) - MOST_LISTED} more")
-    return table
+        rows.add_row(*row)
+    return count_rest(rows, record.pairs)
 
 
 def _p(p: float) -> str:

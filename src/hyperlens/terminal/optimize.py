@@ -10,35 +10,31 @@ from rich.text import Text
 
 from hyperlens.optimize.models.failure_probability import FailureProbability
 from hyperlens.optimize.optimizers.schedule import Schedule
-from hyperlens.terminal.tables import MOST_LISTED, layout
+from hyperlens.terminal.tables import MOST_LISTED, layout, table
 from hyperlens.terminal.text import printable
 
 
 @layout.register
 def _(record: Schedule) -> Iterator[RenderableType]:
-    head, *rows = record.rows()
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
+    head, *rungs = record.rows()
+    rows = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
     for name in head:
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*row)
-    yield table
+        rows.add_column(name)
+    for rung in rungs:
+        rows.add_row(*rung)
+    yield rows
     yield Text(f"Hyperband, all brackets: budget {record.used}")
 
 
 @layout.register
 def _(record: FailureProbability) -> Iterator[RenderableType]:
-    models = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    models.add_column("model", overflow="fold")
-    models.add_column("size", justify="right")
-    models.add_column("weight", justify="right")
+    models = table("model", "size", "weight")
     for name, size, weight in zip(record.models, record.theta, record.weights, strict=True):
         models.add_row(Text(printable(name)), f"{size:.6g}", f"{weight:.4f}")
     yield models
-    chances = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("drawn", "missed, uniform", "missed, weighted"):
-        chances.add_column(title, justify="right")
-    rows = zip(record.budget, record.uniform, record.weighted, strict=True)
-    for budget, uniform, weighted in list(rows)[:MOST_LISTED]:
+    chances = table("drawn", "missed, uniform", "missed, weighted")
+    chances.columns[0].justify = "right"
+    numbers = zip(record.budget, record.uniform, record.weighted, strict=True)
+    for budget, uniform, weighted in list(numbers)[:MOST_LISTED]:
         chances.add_row(str(budget), f"{uniform:.4f}", f"{weighted:.4f}")
     yield chances

@@ -1,20 +1,19 @@
-"""A run in a terminal: how far it is, and what came out of it."""
+"""How far a run or a computation is, on standard error."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
-from hyperlens.optimize.running.loop import Status
-from hyperlens.runs.history import History, State
 from hyperlens.terminal.text import number, printable
 
-MOST_REASONS = 3
+if TYPE_CHECKING:
+    from hyperlens.optimize.running.loop import Status
 
 
 @contextmanager
@@ -48,30 +47,45 @@ def tuning(trials: int) -> Iterator[Callable[[Status], None]]:
         yield show
 
 
-def show_run(history: History) -> None:
-    """The best configuration, and how many trials failed and why."""
-    console = Console()
-    objective = history.objective()
-    failed = [t for t in history.trials if t.state is State.FAILED]
-    reasons = dict.fromkeys(t.reason for t in failed if t.reason)
-    counts = f"{len(history.trials)} trials"
-    if failed:
-        shown = "; ".join(list(reasons)[:MOST_REASONS])
-        more = "; ..." if len(reasons) > MOST_REASONS else ""
-        counts += f", {len(failed)} failed ({shown}{more})"
-    console.print(Text(printable(counts)), soft_wrap=True)
-    best = history.best()
-    console.print(
-        Text(
-            f"Best {printable(objective.name)} {number(best.costs[0])} in trial {best.number}: "
-            + printable(", ".join(f"{k} = {number(v)}" for k, v in best.values.items()))
-        ),
-        soft_wrap=True,
-    )
-
-
 def _in_words(status: Status) -> str:
     best = "no cost yet" if status.best is None else f"best {number(status.best)}"
     where = "" if status.best_trial is None else f" in trial {status.best_trial}"
     failed = f", {status.failed} failed" if status.failed else ""
     return f"{best}{where}{failed}, {status.finished} of {status.wanted} trials"
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on standard error while something long is computed; silent in a pipe."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task("reading", total=1.0)
+        yield lambda what, done: bar.update(task, description=printable(what), completed=done)
+
+
+@contextmanager
+def announced_compilation() -> Iterator[None]:
+    """Say so once if numerical code has to be compiled, which happens once on a machine."""
+    from numba.core import event
+
+    class Announce(event.Listener):
+        said = False
+
+        def on_start(self, event: object) -> None:
+            if not self.said:
+                self.said = True
+                print("Compiling numerical code, once on this machine ...", file=sys.stderr)
+
+        def on_end(self, event: object) -> None:
+            """Nothing to say."""
+
+    with event.install_listener("numba:compile", Announce()):
+        yield
