@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["announced_compilation", "printable", "progress", "show"]
 
 COLOURS = {"trust": "green", "caution": "yellow", "do not trust": "red"}
+UNDER_HEADINGS = {"Validation"}  # records whose layout shows their notes itself
 
 
 def show(record: Record, warnings: Sequence[str] = ()) -> None:
@@ -35,8 +36,7 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     for part in layout(record):
         console.print(part)
     quality: Quality | None = getattr(record, "quality", None)
-    under_headings = type(record).__name__ == "Validation"
-    notes = () if under_headings else getattr(record, "notes", ())
+    notes = () if type(record).__name__ in UNDER_HEADINGS else getattr(record, "notes", ())
     sentences(console, quality, (*warnings, *notes))
 
 
