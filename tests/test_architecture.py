@@ -38,10 +38,10 @@ MAY_USE = {
     "words": set(),
     "plain": set(),
     "notebook": {"words"},
-    "spaces": {"errors"},
+    "spaces": {"notebook", "words", "errors"},
     "proposal": {"errors", "spaces"},
     "record": {"notebook", "plain", "errors"},
-    "runs": {"proposal", "spaces", "errors"},
+    "runs": {"proposal", "spaces", "notebook", "words", "errors"},
     "surrogates": {"spaces", "notebook", "words"},
     "importers": {"proposal", "runs", "spaces", "errors"},
     "explain": {

@@ -186,6 +186,23 @@ def test_a_digest_is_of_the_content(tmp_path: Path) -> None:
     assert digest(hl.read(made)) != first
 
 
+def test_a_digest_tells_spaces_apart_that_are_shown_alike() -> None:
+    def run(upper: float, last: str) -> hl.History:
+        choices = (*"abcdefg", last)
+        space = hl.Space.of(
+            [
+                hl.Parameter("x", "float", 0.0, upper),
+                hl.Parameter("y", "categorical", choices=choices),
+            ]
+        )
+        return hl.History(
+            space, (hl.Objective("loss"),), (hl.Trial(0, {"x": 0.5, "y": "a"}, (1.0,)),)
+        )
+
+    assert repr(run(1.0, "h").space) == repr(run(1.0 + 1e-9, "i").space)
+    assert len({digest(run(1.0, "h")), digest(run(1.0 + 1e-9, "h")), digest(run(1.0, "i"))}) == 3
+
+
 def test_a_run_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
     made = study(tmp_path / "a.db", trials=4)
     reader = Reader((Source(str(tmp_path / "a.db")),))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from ConfigSpace import ConfigurationSpace, ForbiddenAndConjunction, ForbiddenEqualsClause
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -252,3 +253,65 @@ def test_the_largest_budget_is_analysed_unless_another_is_asked_for() -> None:
     assert any("4 of 10" in note and "largest budget, 9" in note for note in history.warnings())
     with pytest.raises(AnalysisError, match="choose one of '1', '9'"):
         history.data(budget=3.0)
+
+
+def odd() -> History:
+    """Names as no terminal and no page should take them, many trials, two objectives."""
+    space = Space.of(
+        [
+            Parameter("<b>lr</b>", "float", 1e-4, 1.0, log=True),
+            Parameter("mod\x1b[31mel", "categorical", choices=tuple("abcdefghij")),
+        ],
+        {"<b>lr</b>": ((("mod\x1b[31mel", "equal", "a"),),)},
+        {"fixed": 3},
+        ["It was inferred."],
+    )
+    rows = space.decode(space.sample(3000, 0))
+    trials = tuple(
+        Trial(k, values, (float(k), -float(k)), State.FAILED if k % 7 == 0 else State.COMPLETE)
+        for k, values in enumerate(rows)
+    )
+    return History(
+        space, (Objective("loss"), Objective("gain", maximize=True)), trials, "<i>run</i>"
+    )
+
+
+def test_a_run_shows_itself_in_a_line() -> None:
+    history = odd()
+    shown = [repr(thing) for thing in (history, history.space, *history.objectives)]
+    shown += [repr(history.trials[5]), *map(repr, history.space.parameters)]
+    assert all(len(line) < 400 and line.isprintable() for line in shown)
+    assert "3000 trials of 2 parameters (2571 complete, 429 failed)" in shown[0]
+    assert "loss minimised, best 1 in trial 1" in shown[0]
+    assert "gain maximised, best -1 in trial 1" in shown[0]
+    assert "1 condition" in shown[1]
+    assert shown[2:4] == ["<Objective loss: minimised>", "<Objective gain: maximised>"]
+    assert "a, b, c, d, e, f and 4 more" in "".join(shown)
+    empty = History(history.space, history.objectives, ())
+    assert "0 trials" in repr(empty)
+
+
+def test_a_run_shows_itself_in_a_notebook() -> None:
+    history = odd()
+    page = history._repr_html_()
+    assert not re.search("<i>run|<b>lr", page)
+    for text in ("&lt;b&gt;lr", "It was inferred.", "429 of 3000 trials failed"):
+        assert text in page
+    best = history.best().values
+    assert all(f"<td>{value}</td>" in page for value in best.values() if isinstance(value, str))
+    assert "<th>best</th>" in page
+    assert "<th>best</th>" not in History(history.space, history.objectives, ())._repr_html_()
+    frame = history.space.frame
+    assert list(frame["parameter"]) == [*history.space.names, "fixed"]
+    assert list(frame["active when"]).count(None) == 2
+
+
+def test_a_space_says_what_it_forbids() -> None:
+    space = ConfigurationSpace({"a": (1, 9), "b": ["x", "y"]})
+    space.add(
+        ForbiddenAndConjunction(
+            ForbiddenEqualsClause(space["a"], 3), ForbiddenEqualsClause(space["b"], "y")
+        )
+    )
+    page = Space(space)._repr_html_()
+    assert "Forbidden: (a == 3 and b == &#x27;y&#x27;)" in page

@@ -52,6 +52,15 @@ def first_few(names: list[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
+def printable(text: str) -> str:
+    """A text whose control characters are written out, so that it cannot steer a terminal.
+
+    >>> printable("one\\x1b[31m")
+    'one\\\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def effect_name(parameters: tuple[str, ...]) -> str:
     return " × ".join(parameters)
 

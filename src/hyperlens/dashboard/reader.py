@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +85,9 @@ class Reader:
 def digest(history: History) -> str:
     """A text that is the same only for the same trials, space and objectives."""
     digest = hashlib.blake2b(digest_size=16)
-    head = [history.source, history.notes, history.objectives, history.space.parameters]
-    digest.update(repr([*head, sorted(history.space.clauses.items())]).encode("utf-8", "replace"))
+    declared = [*map(astuple, history.objectives), *map(astuple, history.space.parameters)]
+    head = [history.source, history.notes, declared, sorted(history.space.clauses.items())]
+    digest.update(repr(head).encode("utf-8", "replace"))
     for t in history.trials:
         row = [t.number, dict(t.values), t.costs, t.state, t.budget, t.seed, t.instance]
         row += [t.started, t.ended, t.proposer, t.reason, t.proposal and t.proposal.to_dict()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -12,9 +13,13 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
+from hyperlens.notebook import view
 from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
+from hyperlens.words import counted, first_few, number, printable
+
+MOST_SHOWN = 6  # values of a trial in a line
 
 
 class State(StrEnum):
@@ -26,15 +31,22 @@ class State(StrEnum):
     RUNNING = "running"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Objective:
     """A measured quantity and its direction."""
 
     name: str
     maximize: bool = False
 
+    def __repr__(self) -> str:
+        return printable(f"<Objective {self.name}: {self.direction}>")
 
-@dataclass(frozen=True)
+    @property
+    def direction(self) -> str:
+        return "maximised" if self.maximize else "minimised"
+
+
+@dataclass(frozen=True, repr=False)
 class Trial:
     """One evaluation. `costs` are as the user measured them, one per objective, nan if unknown."""
 
@@ -50,6 +62,12 @@ class Trial:
     proposer: str | None = None
     reason: str | None = None  # why it failed or was pruned
     proposal: Proposal | None = None  # what an optimiser of ours recorded with it
+
+    def __repr__(self) -> str:
+        costs = ", ".join(map(number, self.costs))
+        values = first_few([f"{n} {number(v)}" for n, v in self.values.items()], MOST_SHOWN)
+        budget = "" if self.budget is None else f", budget {number(self.budget)}"
+        return printable(f"<Trial {self.number}: {costs} ({self.state}{budget}) at {values}>")
 
     @property
     def spans(self) -> tuple[tuple[float, float], ...]:
@@ -83,7 +101,7 @@ class Data:
         return np.asarray(lowest >= highest)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class History:
     """A run: its space, what was measured, all trials in order, and what the reader noticed.
 
@@ -110,6 +128,35 @@ class History:
                     f"{len(self.objectives)} objectives; give one cost for each objective."
                 )
         object.__setattr__(self, "vectors", self.space.encode([t.values for t in self.trials]))
+
+    def __repr__(self) -> str:
+        source = f" of {self.source}" if self.source else ""
+        return printable(f"<History{source}: {self.sentence}>")
+
+    @property
+    def sentence(self) -> str:
+        """What was run and what came of it, for people."""
+        space = counted(len(self.space), "parameter")
+        parts = [f"{counted(len(self.trials), 'trial')} of {space} ({self._states()})"]
+        for objective in self.objectives:
+            best = f"{objective.name} {objective.direction}"
+            with suppress(AnalysisError):  # nothing is complete
+                trial = self.best(objective.name)
+                cost = trial.costs[self.objectives.index(objective)]
+                best += f", best {number(cost)} in trial {trial.number}"
+            parts.append(best)
+        return f"{'; '.join(parts)}."
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it: its space beside the best configuration, and what is noted."""
+        frame = self.space.frame
+        with suppress(AnalysisError):  # nothing is complete
+            best = {**self.space.constants, **self.best().values}
+            frame["best"] = [number(best[n]) if n in best else None for n in frame["parameter"]]
+        return view(self.source or "History", self.sentence, frame, self.warnings())
+
+    def _states(self) -> str:
+        return ", ".join(f"{self.count(s)} {s}" for s in State if self.count(s)) or "none yet"
 
     def objective(self, name: str | None = None) -> Objective:
         """An objective by its name; the first if none is named."""
@@ -168,13 +215,12 @@ class History:
     def _why_nothing(self, objective: Objective) -> str:
         if not self.trials:
             return "This run has no trials; run some before explaining it."
-        states = ", ".join(f"{self.count(s)} {s}" for s in State if self.count(s))
         reasons = Counter(t.reason for t in self.trials if t.reason and t.state is State.FAILED)
         remedy = "let some trials finish before explaining them"
         if reasons:
             remedy = f"mend first what most of them failed of: {reasons.most_common(1)[0][0]}"
         return (
-            f"None of the {len(self.trials)} trials ({states}) is complete with a finite "
+            f"None of the {len(self.trials)} trials ({self._states()}) is complete with a finite "
             f"'{objective.name}'; {remedy}."
         )
 

@@ -16,15 +16,17 @@ import numpy as np
 
 from hyperlens.errors import SpaceError, listed
 from hyperlens.spaces.cube import Axis, FloatArray, Runs, joined
+from hyperlens.words import first_few, number, printable
 
 Kind = Literal["float", "integer", "ordinal", "categorical"]
 Comparison = Literal["equal", "not equal", "in", "greater", "less"]
 
 MOST_LEVELS = 1024  # an integer with more levels is treated as a continuous axis
+MOST_SHOWN = 6  # choices
 TOLERANCE = 1e-9  # of the range: what rounding in a file may move a value past its bound
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Parameter:
     """A tunable hyperparameter; `choices` for ordinals and categories, bounds for numbers.
 
@@ -60,6 +62,17 @@ class Parameter:
             raise SpaceError(
                 f"Parameter '{self.name}' has fewer than two choices; make it a constant."
             )
+
+    def __repr__(self) -> str:
+        scale = ", log scale" if self.log else ""
+        return printable(f"<Parameter {self.name}: {self.kind}, {self.extent}{scale}>")
+
+    @property
+    def extent(self) -> str:
+        """Its bounds or first choices, for people."""
+        if self.choices:
+            return first_few([number(choice) for choice in self.choices], MOST_SHOWN)
+        return f"{number(self.lower)} to {number(self.upper)}"
 
     @property
     def numeric(self) -> bool:

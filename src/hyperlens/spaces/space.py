@@ -18,13 +18,18 @@ import numpy as np
 from scipy.stats import qmc
 
 from hyperlens.errors import SpaceError, listed
+from hyperlens.notebook import view
 from hyperlens.spaces import configspace as translate
 from hyperlens.spaces.configspace import Clauses
 from hyperlens.spaces.cube import BoolArray, Clause, Cube, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.words import counted, first_few, number, printable
 
 if TYPE_CHECKING:
+    import pandas as pd
     from ConfigSpace import ConfigurationSpace
+
+MOST_SHOWN = 5  # parameters in a line
 
 GivenSpace: TypeAlias = Union[
     "Space", "ConfigurationSpace", list[Parameter], tuple[Parameter, ...], str, Path
@@ -119,6 +124,44 @@ class Space:
         parameters = [self[name] for name in keep]
         clauses = {name: self.clauses[name] for name in keep if name in self.clauses}
         return Space.of(parameters, clauses, {**self.constants, **fixed}, self.inferred)
+
+    def __repr__(self) -> str:
+        ranges = first_few([f"{p.name} ({p.extent})" for p in self.parameters], MOST_SHOWN)
+        conditions = f", {counted(len(self.clauses), 'condition')}" if self.clauses else ""
+        count = counted(len(self), "parameter")
+        return printable(f"<Space of {count}{conditions}: {ranges}>")
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row for each parameter and constant, for people."""
+        import pandas as pd
+
+        rows = [
+            {
+                "parameter": p.name,
+                "type": p.kind,
+                "range": p.extent,
+                "scale": "log" if p.log else "linear" if p.kind in ("float", "integer") else None,
+                "default": number(p.default),
+                "active when": self.conditions.get(p.name),
+            }
+            for p in self.parameters
+        ]
+        rows += [
+            {"parameter": name, "type": "constant", "range": number(value)}
+            for name, value in self.constants.items()
+        ]
+        return pd.DataFrame(rows).astype(object).replace({np.nan: None})
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        clauses = (str(clause) for clause in self.configspace.forbidden_clauses)
+        forbidden = [
+            f"Forbidden: {clause.replace('Forbidden: ', '').replace(' && ', ' and ')}"
+            for clause in clauses
+        ]
+        title = f"Space of {counted(len(self), 'parameter')}"
+        return view(title, frame=self.frame, notes=(*forbidden, *self.inferred))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
