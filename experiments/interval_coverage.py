@@ -27,7 +27,7 @@ SMALL = 0.01  # effects with a smaller long-run share are not counted
 TRIALS = (60, 300)
 NAMES = ("x1", "x2", "x3", "x4")
 EFFECTS = tuple(u for size in (1, 2) for u in combinations(NAMES, size))
-METHODS = ("forest", "GP", "leader")
+METHODS = ("forest", "GP", "primary")
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,12 @@ def intervals(problem: Problem, trials: int, seed: int) -> dict[str, Interval]:
     found = hl.importance(problem.history(trials, seed), level=LEVEL, seed=seed)
     at = {tuple(sorted(u)): k for k, u in enumerate(found.parameters)}
     order = [at[u] for u in EFFECTS]
-    leader = Interval(found.share[order], found.low[order], found.high[order])
-    witness = Interval(found.witness[order], found.witness_low[order], found.witness_high[order])
-    forest, gp = (leader, witness) if found.surrogate == "forest" else (witness, leader)
-    return dict(zip(METHODS, (forest, gp, leader), strict=True))
+    primary = Interval(found.share[order], found.low[order], found.high[order])
+    secondary = Interval(
+        found.secondary[order], found.secondary_low[order], found.secondary_high[order]
+    )
+    forest, gp = (primary, secondary) if found.surrogate == "forest" else (secondary, primary)
+    return dict(zip(METHODS, (forest, gp, primary), strict=True))
 
 
 def coverage(drawn: Sequence[Interval], value: FloatArray) -> FloatArray:
@@ -133,7 +135,7 @@ Level {LEVEL:.0%}, {{datasets}} redrawn data sets a row. *Effects* counts main e
 long-run share is above {SMALL:.0%}; *long-run* is how often their intervals hold the mean share over
 all data sets, averaged over these effects, *worst* the effect that is held least; *within 10 points*
 compares the average with the level; *true share* is how often the interval holds the share of the
-function itself; *width* is the mean width in percentage points. *Leader* is `hl.importance` as it
+function itself; *width* is the mean width in percentage points. *Primary* is `hl.importance` as it
 comes."""
 
 

@@ -24,7 +24,7 @@ import optuna
 import hyperlens as hl
 from experiments import options, publish, table
 from hyperlens import Parameter
-from hyperlens.explain.models.fitting import leader
+from hyperlens.explain.models.fitting import primary_of
 from hyperlens.spaces.cube import FloatArray
 
 Shares = dict[tuple[str, ...], float]
@@ -332,9 +332,11 @@ def mains(shares: Shares, known: Known) -> FloatArray:
 def draw(known: Known, trials: int, seed: int) -> Draw:
     study = known.study(trials, seed)
     found = hl.importance(hl.read(study), seed=seed)
-    leading, witness = (_shares(found, numbers, known) for numbers in (found.share, found.witness))
-    forest, gp = (leading, witness) if found.surrogate == "forest" else (witness, leading)
-    ours = dict(zip(OURS, (leading, forest, gp), strict=True))
+    primary, secondary = (
+        _shares(found, numbers, known) for numbers in (found.share, found.secondary)
+    )
+    forest, gp = (primary, secondary) if found.surrogate == "forest" else (secondary, primary)
+    ours = dict(zip(OURS, (primary, forest, gp), strict=True))
     pairs = list(combinations(known.names, 2))
 
     def pair_error(shares: Shares) -> float:
@@ -418,8 +420,8 @@ def second_look(known: Known, trials: int, rival: str, seeds: range) -> str:
             m: mains({(n,): float(v) for n, v in zip(run.space.names, found, strict=True)}, known)
             for m, found in (("forest", by_forest), ("GP", by_gp))
         }
-        led += leader(gp, forest) is gp
-        shares["ours"] = shares["GP" if leader(gp, forest) is gp else "forest"]
+        led += primary_of(gp, forest) is gp
+        shares["ours"] = shares["GP" if primary_of(gp, forest) is gp else "forest"]
         shares[rival] = mains(_optunas(study, seed, (rival,))[rival], known)
         for m, found in shares.items():
             drawn[m].append(found)

@@ -131,11 +131,9 @@ NAMESAKES = {"anova", "protocol", "search"}
 
 LONG = 60  # lines of a function
 LONGER = {
-    "explain.effects.effect:effect",
     "explain.effects.regions:regions",
     "explain.effects.reliability:reliability",
     "explain.importance.ablation:ablation",
-    "explain.importance.importance:importance",
     "explain.proposals.why:explained",
 }
 

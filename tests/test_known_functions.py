@@ -180,7 +180,7 @@ def test_shares_of_known_functions(known: Known) -> None:
         assert low - 1e-6 <= share <= high + 1e-6, sorted(effect)
         assert share == pytest.approx(true, abs=0.03), sorted(effect)  # as asked of real grids
     check_shares(importance.share)
-    check_shares(importance.witness)
+    check_shares(importance.secondary)
 
 
 def test_variances_of_the_conditional_child_by_enumeration() -> None:
@@ -254,7 +254,7 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
     runs = [hl.read(frame, space=Space.of(parameters), objective="cost") for _ in range(2)]
     first, second = (hl.importance(run, seed=3) for run in runs)
     assert first.parameters == second.parameters
-    for name in ("share", "std", "low", "high", "rank_low", "rank_high", "witness"):
+    for name in ("share", "std", "low", "high", "rank_low", "rank_high", "secondary"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
 

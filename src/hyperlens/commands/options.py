@@ -128,7 +128,8 @@ Part = Annotated[
 SEED = typer.Option(min=0, help="Same input and seed: same result.")
 EXPLAINED = Annotated[SurrogateKind, typer.Option(help="What to explain.")]
 PRIMARY = Annotated[
-    SurrogateKind | None, typer.Option(help="Who leads; by default who cross-validates better.")
+    SurrogateKind | None,
+    typer.Option(help="Primary surrogate; by default the one that cross-validates better."),
 ]
 LEVEL = typer.Option(min=0.01, max=0.999, help="Level of the intervals.")
 LEVEL_OR_NONE = Annotated[

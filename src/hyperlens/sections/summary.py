@@ -78,7 +78,7 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         if isinstance(importance, Importance):
             primary = importance.quality
         detail = f"the {primary.surrogate} leads"
-        facts.append(Fact("surrogate", primary.verdict, detail, meanings.LEADING))
+        facts.append(Fact("surrogate", primary.verdict, detail, meanings.PRIMARY))
     return tuple(facts)
 
 

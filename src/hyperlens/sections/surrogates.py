@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, leader
+from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, primary_of
 from hyperlens.record import Record
 from hyperlens.sections.explanation import Explanation, Part, Unavailable, attempt
 from hyperlens.surrogates.quality import Quality
@@ -47,7 +47,7 @@ def _compute(e: Explanation) -> Surrogates:
     problems = [f.why for f in (forest, gp) if isinstance(f, Unavailable)]
     primary: SurrogateName = "forest"
     if isinstance(forest, Fitted) and isinstance(gp, Fitted):
-        primary = leader(gp, forest).name
+        primary = primary_of(gp, forest).name
     return Surrogates(
         qualities=tuple(f.quality for f in fits),
         primary=e.choices.surrogate or primary,

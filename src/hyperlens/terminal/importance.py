@@ -27,7 +27,7 @@ def _(record: Importance) -> Iterator[RenderableType]:
 
 
 def importance_table(record: Importance, most: int) -> Table:
-    banded, second = record.level is not None, record.witness_name
+    banded, second = record.level is not None, record.secondary_name
     ranks = [f"{record.level:.0%} interval", "rank"] if banded else []
     rows = table("importance", "share", "spread", *ranks, *([second] if second else []))
     rows.columns[0].min_width = 20
@@ -37,7 +37,7 @@ def importance_table(record: Importance, most: int) -> Table:
             cells.append(f"{percent(record.low[k])} to {percent(record.high[k])}")
             cells.append(rank(record.rank_low[k], record.rank_high[k]))
         if second:
-            cells.append(percent(record.witness[k]))
+            cells.append(percent(record.secondary[k]))
         rows.add_row(Text(printable(effect_name(effect))), *cells)
     return count_rest(rows, record.parameters, most)
 

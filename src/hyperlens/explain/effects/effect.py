@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,14 +14,14 @@ from scipy.stats import norm as normal
 
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.effects import effect_words as words
+from hyperlens.explain.effects.averaging import averaged, sampled
 from hyperlens.explain.effects.gaps import Gap, gaps
-from hyperlens.explain.models.curves import Curves, Predictor, curves
+from hyperlens.explain.models.curves import curves
 from hyperlens.explain.models.fitting import SAMPLE, Fitted, fit_or_take
 from hyperlens.explain.models.training import Cap, Training
 from hyperlens.record import Record
 from hyperlens.runs.history import History
-from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, Runs, inside_box
-from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.random_forest.forest import Forest
@@ -39,6 +39,10 @@ NARROW = (
     "narrow: where it said 95 %, it held the truth in 81 to 91 % of functions whose answer is known "
     "(docs/results/misspecification.md)."
 )
+SAMPLED = (
+    f"The mean is exact; the width of the band is averaged over {SAMPLE} Sobol' points, since this "
+    "forest has many leaves (--exact, or exact=True in Python, takes them all)."
+)
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Effect(Record):
     """The cost as a function of one or two parameters, averaged over all others.
 
     `values` holds the grid of each parameter; mean, std, low, high run over its product, the last
-    parameter fastest, in the user's direction. `std` is `pointwise` (Moosbauer et al. 2021 Eq. 5: how unsure a single
-    prediction is, on average) or `joint` (Moosbauer et al. 2021 Eq. 4: how unsure the average itself is).
+    parameter fastest, in the user's direction. `std` is `pointwise` (Moosbauer et al. 2021 Eq. 5: how
+    unsure a single prediction is, on average) or `joint` (Eq. 4: how unsure the average itself is).
     """
 
     objective: str
@@ -116,7 +120,7 @@ class Effect(Record):
 
     @property
     def reading(self) -> str:
-        """How far a curve may be trusted: where nothing was tried, and whether all move as the mean does."""
+        """How far a curve may be trusted: where nothing was tried, whether all move as the mean does."""
         return words.reading(self)
 
     @property
@@ -156,7 +160,8 @@ def effect(
 ) -> Effect:
     """Partial dependence on one or two parameters, exact over the rest of the space.
 
-    Configurations in which a parameter is inactive do not count for its own effect (Moosbauer et al. 2021 Appendix B).
+    Configurations in which a parameter is inactive do not count for its own effect (Moosbauer et al.
+    2021 Appendix B).
     `surrogate` is "gp", "forest" or a model of another library fitted to vectors of the unit cube
     (`history.space.encode`) and minimised costs (see adapters); it is averaged over a Sobol' sample,
     and a note says how exactly. So is the width of the pointwise band of a forest with very many
@@ -164,6 +169,36 @@ def effect(
     """
     names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     columns = tuple(history.space.column(name) for name in names)
+    _check(names, band, level, grid)
+    fitted = fit_or_take(
+        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
+    )
+    axes = [history.space.grid(name, grid) for name in names]
+    points = np.array(list(product(*(codes for codes, _ in axes))))
+    average, sampling = _average(fitted, names, columns, points, band, seed, exact)
+    target = history.objective(objective)
+    sign = -1.0 if target.maximize else 1.0
+    best = history.best(objective, budget).values
+    return Effect(
+        objective=target.name,
+        maximize=target.maximize,
+        parameters=names,
+        values=tuple(tuple(values) for _, values in axes),
+        log=tuple(history.space[name].log for name in names),
+        numeric=tuple(history.space[name].numeric for name in names),
+        **_bands(average, band, level, sign),
+        **_trials(history, fitted.training, columns, points, sign),
+        **_singles(fitted, columns, points, ice, seed, sign),
+        band=band,
+        level=level,
+        surrogate=fitted.name,
+        best_values=tuple(best[n] for n in names) if all(n in best for n in names) else None,
+        quality=fitted.quality,
+        notes=fitted.notes + _notes(history, names, fitted.training) + sampling,
+    )
+
+
+def _check(names: tuple[str, ...], band: str, level: float, grid: int) -> None:
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
         raise AnalysisError("An effect is of one parameter or of two different ones; name those.")
     if not 0 < level < 1:
@@ -172,86 +207,84 @@ def effect(
         raise AnalysisError(f"There is no band '{band}'; choose 'pointwise' or 'joint'.")
     if grid < 2:
         raise AnalysisError(f"A grid of {grid} points shows no effect; use 2 or more.")
-    fitted = fit_or_take(
-        history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
-    )
-    if band == "joint" and fitted.name == "given":
+
+
+def _average(
+    fitted: Fitted,
+    names: tuple[str, ...],
+    columns: tuple[int, ...],
+    points: FloatArray,
+    band: Band,
+    seed: int,
+    exact: bool,
+) -> tuple[Marginal, tuple[str, ...]]:
+    """The average, and what is to be known of how it was taken."""
+    given = fitted.name == "given"
+    if band == "joint" and given:
         raise AnalysisError(
             "A joint band needs to know how predictions vary together, which a given surrogate "
             "does not tell; ask for the pointwise band."
         )
-    axes = [history.space.grid(name, grid) for name in names]
-    points = np.array(list(product(*(codes for codes, _ in axes))))
-    sampling: tuple[str, ...] = ()
-    if fitted.name == "given":
-        average, error = _sampled(fitted.model, fitted.cube, columns, points, seed, {})
-        sampling = (
+    note: tuple[str, ...] = ()
+    if given:
+        average, error = sampled(fitted.model, fitted.cube, columns, points, seed, {})
+        note = (
             f"Averaged over {SAMPLE} Sobol' points, not in closed form: the mean is exact to about "
             f"{np.nanmax(error):.2g} (one standard error).",
         )
     else:
         average = averaged(fitted, columns, points, seed, exact=exact)
+        sampled_band = isinstance(fitted.model, Forest) and not (exact or fitted.model.small)
         if band == "joint" and fitted.name == "gp":
-            sampling = (NARROW,)
-        elif (
-            band == "pointwise"
-            and isinstance(fitted.model, Forest)
-            and not (exact or fitted.model.small)
-        ):
-            sampling = (
-                "The mean is exact; the width of the band is averaged over "
-                f"{SAMPLE} Sobol' points, since this forest has many leaves (--exact, or exact=True "
-                "in Python, takes them all).",
-            )
+            note = (NARROW,)
+        elif band == "pointwise" and sampled_band:
+            note = (SAMPLED,)
     if np.isnan(average.mean).all():
         raise AnalysisError(
             f"{listed(names)} are never active together, so they have no common effect; name one "
             "of them."
         )
-    std = np.sqrt(average.pointwise if band == "pointwise" else average.joint)
-    reach = float(normal.ppf((1 + level) / 2)) * std
-    chosen = history.objective(objective)
-    mean = -average.mean if chosen.maximize else average.mean
-    data = fitted.training
-    active = np.asarray(~np.isnan(data.X[:, list(columns)]).any(axis=1))
+    return average, note
+
+
+def _bands(average: Marginal, band: Band, level: float, sign: float) -> dict[str, Any]:
+    """Mean and band in the user's direction, and both standard deviations."""
+    pointwise, joint = np.sqrt(average.pointwise), np.sqrt(average.joint)
+    std = pointwise if band == "pointwise" else joint
+    mean, reach = sign * average.mean, float(normal.ppf((1 + level) / 2)) * std
+    numbers = {"mean": mean, "std": std, "low": mean - reach, "high": mean + reach}
+    return numbers | {"pointwise": pointwise, "joint": joint}
+
+
+def _trials(
+    history: History, data: Training, columns: tuple[int, ...], points: FloatArray, sign: float
+) -> dict[str, Any]:
+    """Values and costs of the trials in which the parameters are active, and where they lie."""
+    X = data.X[:, list(columns)]
+    active = ~np.isnan(X).any(axis=1)
     trials = [history.trials[i] for i in data.rows[active]]
-    single = _curves(fitted, columns, points, ice, seed) if len(names) == 1 else None
-    sign = -1.0 if chosen.maximize else 1.0
-    best = history.best(objective, budget).values
-    return Effect(
-        objective=chosen.name,
-        maximize=chosen.maximize,
-        parameters=names,
-        values=tuple(tuple(values) for _, values in axes),
-        log=tuple(history.space[name].log for name in names),
-        numeric=tuple(history.space[name].numeric for name in names),
-        mean=mean,
-        std=std,
-        low=mean - reach,
-        high=mean + reach,
-        pointwise=np.sqrt(average.pointwise),
-        joint=np.sqrt(average.joint),
-        band=band,
-        level=level,
-        surrogate=fitted.name,
-        observed=tuple(tuple(t.values[name] for t in trials) for name in names),
-        observed_cost=-data.y[active] if chosen.maximize else data.y[active],
-        best_values=tuple(best[n] for n in names) if all(n in best for n in names) else None,
-        support=_support(data.X[active][:, list(columns)], points),
-        ice_mean=sign * single.mean if single else np.empty((0, len(points))),
-        ice_std=np.sqrt(single.variance) if single else np.empty((0, len(points))),
-        quality=fitted.quality,
-        notes=fitted.notes + _notes(history, names, data, active) + sampling,
-    )
+    names = [history.space.names[j] for j in columns]
+    return {
+        "observed": tuple(tuple(t.values[name] for t in trials) for name in names),
+        "observed_cost": sign * data.y[active],
+        "support": _support(X[active], points),
+    }
 
 
-def _curves(
-    fitted: Fitted, columns: tuple[int, ...], points: FloatArray, size: int, seed: int
-) -> Curves | None:
-    if size < 1:
-        return None
+def _singles(
+    fitted: Fitted,
+    columns: tuple[int, ...],
+    points: FloatArray,
+    size: int,
+    seed: int,
+    sign: float,
+) -> dict[str, Any]:
+    """Curves of single configurations; none for two parameters."""
+    if size < 1 or len(columns) > 1:
+        return dict.fromkeys(("ice_mean", "ice_std"), np.empty((0, len(points))))
     with one_thread():
-        return curves(fitted.model, fitted.cube, columns, points, size, seed)
+        single = curves(fitted.model, fitted.cube, columns, points, size, seed)
+    return {"ice_mean": sign * single.mean, "ice_std": np.sqrt(single.variance)}
 
 
 def _support(X: FloatArray, points: FloatArray) -> FloatArray:
@@ -262,72 +295,19 @@ def _support(X: FloatArray, points: FloatArray) -> FloatArray:
     return np.bincount(nearest, minlength=len(points)).astype(float)
 
 
-def averaged(
-    fitted: Fitted,
-    columns: tuple[int, ...],
-    points: FloatArray,
-    seed: int,
-    region: Mapping[int, Runs] | None = None,
-    exact: bool = False,
-) -> Marginal:
-    """Mean, and its variance by Moosbauer et al. 2021 Eq. 4 and Eq. 5, over everything but `columns`, in a region."""
-    model = fitted.model
-    if isinstance(model, GP):
-        try:
-            with one_thread():
-                return model.partial_dependence(columns, points, region)
-        except ValueError as problem:
-            raise AnalysisError(f"{problem}; use the forest for this effect.") from problem
-    if isinstance(model, Forest) and (exact or model.small):
-        pointwise = model.pointwise(columns, points, region)
-    else:
-        sampled, _ = _sampled(model, fitted.cube, columns, points, seed, region or {})
-        if not isinstance(model, Forest):
-            return sampled
-        pointwise = sampled.pointwise
-    trees = model.marginals(columns, points, region)
-    return Marginal(trees.mean(axis=0), trees.var(axis=0), pointwise)
-
-
-def _sampled(
-    model: Predictor,
-    cube: Cube,
-    columns: tuple[int, ...],
-    points: FloatArray,
-    seed: int,
-    region: Mapping[int, Runs],
-) -> tuple[Marginal, FloatArray]:
-    """Averages over a Sobol' sample, and the standard error that the mean would have if it were a
-    plain random sample; a joint variance cannot be known.
-    """
-    drawn = curves(model, cube, columns, points, SAMPLE, seed)
-    inside = inside_box(drawn.latents, region)
-    with np.errstate(invalid="ignore"):
-        mean = _mean_of_known(drawn.mean[inside])
-        variance = _mean_of_known(drawn.variance[inside])
-        spread = _mean_of_known((drawn.mean[inside] - mean) ** 2)
-    error = np.sqrt(spread / max(inside.sum(), 1))
-    return Marginal(mean, np.full(len(mean), np.nan), variance), error
-
-
-def _mean_of_known(curves: FloatArray) -> FloatArray:
-    """Mean of each column over what is not nan; nan if nothing is."""
-    known = ~np.isnan(curves)
-    return np.asarray(np.where(known, curves, 0.0).sum(axis=0) / known.sum(axis=0))
-
-
-def _notes(
-    history: History, names: tuple[str, ...], data: Training, active: BoolArray
-) -> tuple[str, ...]:
-    notes = [
+def _notes(history: History, names: tuple[str, ...], data: Training) -> tuple[str, ...]:
+    space = history.space
+    known = ~np.isnan(data.X[:, [space.column(name) for name in names]])
+    active = int(known.all(axis=1).sum())
+    still = [
         f"'{name}' has one value in all analysed trials, so nothing is known of its other values."
         for name in names
-        if data.unvaried[history.space.column(name)]
+        if data.unvaried[space.column(name)]
     ]
-    conditional = [name for name in names if name in history.space.conditions]
-    for name in conditional:
-        notes.append(
-            f"'{name}' is active only when {history.space.conditions[name]}; this is its effect there, "
-            f"seen in {int(active.sum())} of {len(active)} trials."
-        )
-    return tuple(notes)
+    conditional = [
+        f"'{name}' is active only when {space.conditions[name]}; this is its effect there, "
+        f"seen in {active} of {len(known)} trials."
+        for name in names
+        if name in space.conditions
+    ]
+    return (*still, *conditional)

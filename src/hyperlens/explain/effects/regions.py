@@ -13,7 +13,7 @@ from scipy.stats import norm as normal
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects import region_words as words
-from hyperlens.explain.effects.effect import averaged
+from hyperlens.explain.effects.averaging import averaged
 from hyperlens.explain.effects.rules import rule_in_words, sides
 from hyperlens.explain.effects.splits import Split, category_split, impurity, ordered_split
 from hyperlens.explain.models.curves import Curves, curves

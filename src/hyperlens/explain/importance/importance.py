@@ -1,32 +1,33 @@
-"""Functional ANOVA: which parameters and interactions the variance of the cost comes from (Hutter et al. 2014)."""
+"""Functional ANOVA: which parameters and interactions the variance comes from (Hutter et al. 2014).
+
+Both surrogates are asked. The primary one cross-validates better and gives the shares; those of the
+secondary one stand beside them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperlens.errors import AnalysisError, listed
+from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance import importance_words as words
-from hyperlens.explain.importance.shares import Shares, ranks, shares
+from hyperlens.explain.importance.shares import Effects, Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
-from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, leader
+from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, primary_of
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
-from hyperlens.spaces.cube import BoolArray, FloatArray
-from hyperlens.surrogates.quality import FAIR_R2, Quality
-from hyperlens.words import SURROGATES
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.quality import Quality
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_TRIPLE_PARAMETERS = 30
-WORTH_SAYING = 0.02  # a disagreement of witnesses below this share is not mentioned
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,13 @@ class Asked:
 class Importance(Record):
     """Shares of the surrogate's variance, one per effect, largest first.
 
-    `surrogate` leads because it cross-validates better; `witness` holds the shares of the other one.
+    `surrogate` is the primary one, which cross-validates better; `secondary` are the shares of the other.
     `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
     bound the share at level `level` as the data would vary if the run were repeated, `rank_low` and
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
     """
 
-    _shares = ("share", "std", "low", "high", "witness")
+    _shares = ("share", "std", "low", "high", "secondary")
     objective: str
     surrogate: SurrogateName
     parameters: tuple[tuple[str, ...], ...]
@@ -59,9 +60,9 @@ class Importance(Record):
     high: FloatArray
     rank_low: FloatArray
     rank_high: FloatArray
-    witness: FloatArray
-    witness_low: FloatArray
-    witness_high: FloatArray
+    secondary: FloatArray
+    secondary_low: FloatArray
+    secondary_high: FloatArray
     rest: float
     level: float | None
     order: int
@@ -70,7 +71,7 @@ class Importance(Record):
     seed: int
     cap: float | None
     quality: Quality
-    witness_quality: Quality | None
+    secondary_quality: Quality | None
     notes: tuple[str, ...]
     _asked: Asked | None = field(default=None, repr=False, compare=False)
 
@@ -80,9 +81,9 @@ class Importance(Record):
         return "trees" if self.surrogate == "forest" else "parts of the data"
 
     @property
-    def witness_name(self) -> str | None:
-        """The surrogate that does not lead, in words."""
-        return None if self.witness_quality is None else self.witness_quality.surrogate
+    def secondary_name(self) -> str | None:
+        """The secondary surrogate in words."""
+        return None if self.secondary_quality is None else self.secondary_quality.surrogate
 
     @property
     def total(self) -> float:
@@ -103,12 +104,12 @@ class Importance(Record):
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        numbers = ("share", "std", "low", "high", "rank_low", "rank_high", "witness")
+        numbers = ("share", "std", "low", "high", "rank_low", "rank_high", "secondary")
         columns = {name: getattr(self, name) for name in numbers}
         return pd.DataFrame({"parameters": list(self.parameters)} | columns)
 
     def marginal(self, *parameters: str, grid: int = 20) -> Effect:
-        """Cost as a function of one or two parameters with its spread over trees (Hutter et al. 2014 figures 1 to 5)."""
+        """Cost by one or two parameters with its spread over trees (Hutter et al. 2014 figures 1 to 5)."""
         asked = self._source()
         return effect(
             asked.history,
@@ -125,7 +126,7 @@ class Importance(Record):
         )
 
     def subspace(self, coverage: float = 0.9) -> Subspace:
-        """The fewest parameters whose effects cover this part of the variance (Hutter et al. 2014 section 4.4)."""
+        """The fewest parameters whose effects cover this part of the variance (Hutter et al. 2014 4.4)."""
         asked = self._source()
         shares = dict(zip(self.parameters, np.nan_to_num(self.share), strict=True))
         return important_subspace(asked.history, shares, coverage, asked.objective)
@@ -150,8 +151,8 @@ def importance(
 ) -> Importance:
     """Shares of variance of every parameter and every interaction up to `order`.
 
-    Two witnesses are heard, a random forest and a Gaussian process, both exactly; the one that
-    cross-validates better leads unless `surrogate` names one. `level=None` skips all that needs
+    A random forest and a Gaussian process are asked, both exactly; the one that cross-validates
+    better is the primary surrogate unless `surrogate` names one. `level=None` skips all that needs
     more than one fit: the forest alone, without intervals. `cap` asks for importance in the good
     region: costs worse than a cost, than the `"default"` configuration's or than `"quantile=0.25"`
     count as equal (Hutter et al. 2014 section 3.3).
@@ -160,61 +161,68 @@ def importance(
     """
     _check(history, order, level)
     options = {"seed": seed, "objective": objective, "budget": budget, "cap": cap, "trees": trees}
-    forest = fit(history, "forest", **options)  # type: ignore[arg-type]  # one type per option
-    found: dict[str, Shares] = {}
-    leading = forest
-    notes: tuple[str, ...] = ()
-    gp: Fitted | None = None
-    if surrogate == "gp" or (level is not None and surrogate is None):
-        try:
-            gp = fit(history, "gp", **options)  # type: ignore[arg-type]
-            found["gp"] = shares(history, gp, order, level, seed)
-            leading = gp if surrogate == "gp" else leader(gp, forest)
-        except (AnalysisError, ValueError) as problem:
-            if surrogate == "gp":
-                raise AnalysisError(str(problem)) from problem
-            notes = (f"The Gaussian process was not heard as a witness: {problem}",)
-    found["forest"] = shares(history, forest, order, level, seed)
-    found = {name: _known(shares, forest.training.unvaried) for name, shares in found.items()}
-    led = found[leading.name]
-    other_fit = None if gp is None else (forest if leading is gp else gp)
-    other = None if other_fit is None else found[other_fit.name]
+    primary, secondary, problems = _surrogates(history, surrogate, order, level, options)
+    first = _known(shares(history, primary, order, level, seed), primary)
+    second = None
+    if secondary is not None:
+        second = _known(shares(history, secondary, order, level, seed), primary)
+    ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
-    ranked = np.argsort(-np.nan_to_num(led.share, nan=-1.0), kind="stable")
-    effects = tuple(tuple(names[j] for j in led.effects[k]) for k in ranked)
-    places = ranks(led.draws, level or 0.9)
-    rank_low, rank_high = (np.where(np.isnan(led.share), np.nan, place) for place in places)
-    witness = _aligned(led, other)
+    columns = _columns(first, second, level)
     return Importance(
         objective=history.objective(objective).name,
-        surrogate=leading.name,
-        parameters=effects,
-        share=led.share[ranked],
-        std=led.std[ranked],
-        low=led.low[ranked],
-        high=led.high[ranked],
-        rank_low=rank_low[ranked],
-        rank_high=rank_high[ranked],
-        witness=witness[0][ranked],
-        witness_low=witness[1][ranked],
-        witness_high=witness[2][ranked],
-        rest=_rest(led.share),
+        surrogate=primary.name,
+        parameters=tuple(tuple(names[j] for j in first.effects[k]) for k in ranked),
+        **{name: numbers[ranked] for name, numbers in columns.items()},
+        rest=_rest(first.share),
         level=level,
         order=order,
         trees=trees,
-        trials=len(leading.training.y),
+        trials=len(primary.training.y),
         seed=seed,
-        cap=leading.training.cap,
-        quality=leading.quality,
-        witness_quality=None if other_fit is None else other_fit.quality,
+        cap=primary.training.cap,
+        quality=primary.quality,
+        secondary_quality=None if secondary is None else secondary.quality,
         notes=(
-            *leading.notes,
-            *_notes(history, leading, led),
-            *_disagreements(names, leading, led, other_fit, witness),
-            *notes,
+            *primary.notes,
+            *words.notes(history, primary, first),
+            *words.disagreements(names, primary, secondary, first.effects, columns),
+            *problems,
         ),
         _asked=Asked(history, objective, budget, cap),
     )
+
+
+def _surrogates(
+    history: History,
+    surrogate: SurrogateName | None,
+    order: int,
+    level: float | None,
+    options: dict[str, Any],
+) -> tuple[Fitted, Fitted | None, tuple[str, ...]]:
+    """The primary surrogate, the secondary one if there is any, and why there is none."""
+    forest = fit(history, "forest", **options)
+    if surrogate == "forest" or (surrogate is None and level is None):
+        return forest, None, ()
+    try:
+        gp = fit(history, "gp", **options)
+        shares(history, gp, order, level, options["seed"])  # may be impossible; is remembered
+    except (AnalysisError, ValueError) as problem:
+        if surrogate == "gp":
+            raise AnalysisError(str(problem)) from problem
+        return forest, None, (f"The Gaussian process was not asked: {problem}",)
+    first = gp if surrogate == "gp" else primary_of(gp, forest)
+    return first, forest if first is gp else gp, ()
+
+
+def _columns(first: Shares, second: Shares | None, level: float | None) -> dict[str, FloatArray]:
+    """Every number of an importance, in the order of the primary surrogate's effects."""
+    rank_low, rank_high = (
+        np.where(np.isnan(first.share), np.nan, place) for place in ranks(first.draws, level or 0.9)
+    )
+    numbers = {"share": first.share, "std": first.std, "low": first.low, "high": first.high}
+    numbers |= {"rank_low": rank_low, "rank_high": rank_high}
+    return numbers | _aligned(first.effects, second)
 
 
 def _check(history: History, order: int, level: float | None) -> None:
@@ -228,81 +236,26 @@ def _check(history: History, order: int, level: float | None) -> None:
         raise AnalysisError(f"An interval of {level} is not a level; choose one between 0 and 1.")
 
 
-def _known(found: Shares, unvaried: BoolArray) -> Shares:
+def _known(shares: Shares, fitted: Fitted) -> Shares:
     """Nothing is known of an effect of a parameter that never varied, neither much nor little."""
-    stuck = np.array([unvaried[list(axes)].any() for axes in found.effects])
-    share, std, low, high = (
-        np.where(stuck, np.nan, v) for v in (found.share, found.std, found.low, found.high)
-    )
-    return replace(found, share=share, std=std, low=low, high=high)
+    unvaried = fitted.training.unvaried
+    stuck = np.array([unvaried[list(axes)].any() for axes in shares.effects])
+    numbers = (shares.share, shares.std, shares.low, shares.high)
+    share, std, low, high = (np.where(stuck, np.nan, v) for v in numbers)
+    return replace(shares, share=share, std=std, low=low, high=high)
 
 
 def _rest(share: FloatArray) -> float:
     return math.nan if np.isnan(share).all() else max(0.0, 1.0 - float(np.nansum(share)))
 
 
-def _aligned(led: Shares, other: Shares | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Share, low and high of the other witness in the order of the leader's effects."""
-    if other is None:
-        unknown = np.full(len(led.effects), np.nan)
-        return unknown, unknown, unknown
-    at = {effect: k for k, effect in enumerate(other.effects)}
-    zeros = {effect for effect in led.effects if effect not in at}
-
-    def pick(numbers: FloatArray) -> FloatArray:
-        return np.array([0.0 if e in zeros else numbers[at[e]] for e in led.effects])
-
-    return pick(other.share), pick(other.low), pick(other.high)
-
-
-def _disagreements(
-    names: Sequence[str],
-    leading: Fitted,
-    led: Shares,
-    other: Fitted | None,
-    witness: tuple[FloatArray, FloatArray, FloatArray],
-) -> list[str]:
-    """Where the two witnesses differ beyond their intervals, in a sentence each."""
-    if other is None or not other.quality.r2 >= FAIR_R2:
-        return []
-    share, low, high = witness
-    sentences = []
-    for k, axes in enumerate(led.effects):
-        apart = low[k] > led.high[k] or high[k] < led.low[k]
-        if apart and abs(share[k] - led.share[k]) >= WORTH_SAYING:
-            sentences.append(
-                f"The {SURROGATES[leading.name]} gives {' × '.join(names[j] for j in axes)} "
-                f"{led.share[k]:.1%}, the {SURROGATES[other.name]} {share[k]:.1%}, beyond their intervals; "
-                f"the former cross-validates better (R2 {leading.quality.r2:.2f} against "
-                f"{other.quality.r2:.2f})."
-            )
-    return sentences
-
-
-def _notes(history: History, fitted: Fitted, found: Shares) -> list[str]:
-    notes = []
-    X, y = fitted.training.X, fitted.training.y
-    known = not np.isnan(found.share).all()
-    if not known:
-        why = (
-            "there is only one trial"
-            if len(y) == 1
-            else "the surrogate predicts one cost everywhere"
-        )
-        notes.append(f"No share can be known, for {why}; more trials with other costs are needed.")
-    elif found.flat:
-        notes.append(f"{found.flat} trees without any variance were left out.")
-    if known and len(y) < X.shape[1]:
-        notes.append(f"There are fewer trials ({len(y)}) than parameters ({X.shape[1]}).")
-    same = [
-        n for n, stuck in zip(history.space.names, fitted.training.unvaried, strict=True) if stuck
-    ]
-    if same and known:
-        its, it = ("its", "it") if len(same) == 1 else ("their", "them")
-        notes.append(
-            f"{listed(same)} never varied in these trials, so nothing can be known of {its} "
-            f"importance; the other shares hold for the one value of {it} that was tried."
-        )
-    if history.space.configspace.forbidden_clauses:
-        notes.append("Forbidden combinations count as part of the space here.")
-    return notes
+def _aligned(effects: Effects, second: Shares | None) -> dict[str, FloatArray]:
+    """Share, low and high of the secondary surrogate; 0 where it knows no such effect."""
+    names = {"secondary": "share", "secondary_low": "low", "secondary_high": "high"}
+    if second is None:
+        return {name: np.full(len(effects), np.nan) for name in names}
+    at = {effect: k for k, effect in enumerate(second.effects)}
+    return {
+        name: np.array([getattr(second, of)[at[e]] if e in at else 0.0 for e in effects])
+        for name, of in names.items()
+    }

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hyperlens.words import counted, effect_name, percent
+import numpy as np
+
+from hyperlens.errors import listed
+from hyperlens.surrogates.quality import FAIR_R2
+from hyperlens.words import SURROGATES, counted, effect_name, percent
 
 if TYPE_CHECKING:
     from hyperlens.explain.importance.importance import Importance
+    from hyperlens.explain.importance.shares import Effects, Shares
+    from hyperlens.explain.models.fitting import Fitted
+    from hyperlens.runs.history import History
+    from hyperlens.spaces.cube import FloatArray
+
+WORTH_SAYING = 0.02  # a disagreement of the surrogates below this share is not mentioned
 
 
 def sentence(record: Importance) -> str:
@@ -46,3 +57,59 @@ def meaning(record: Importance) -> str:
             f"{counted(record.order, 'parameter')}."
         )
     return " ".join(sentences)
+
+
+def disagreements(
+    names: Sequence[str],
+    primary: Fitted,
+    secondary: Fitted | None,
+    effects: Effects,
+    numbers: Mapping[str, FloatArray],
+) -> list[str]:
+    """Where the two surrogates differ beyond their intervals, in a sentence each."""
+    if secondary is None or not secondary.quality.r2 >= FAIR_R2:
+        return []
+    columns = ("share", "low", "high", "secondary", "secondary_low", "secondary_high")
+    sentences = []
+    for k, axes in enumerate(effects):
+        share, low, high, other, other_low, other_high = (numbers[c][k] for c in columns)
+        apart = other_low > high or other_high < low
+        if apart and abs(other - share) >= WORTH_SAYING:
+            sentences.append(
+                f"The {SURROGATES[primary.name]} gives {effect_name(tuple(names[j] for j in axes))} "
+                f"{share:.1%}, the {SURROGATES[secondary.name]} {other:.1%}, beyond their intervals; "
+                f"the former cross-validates better (R2 {primary.quality.r2:.2f} against "
+                f"{secondary.quality.r2:.2f})."
+            )
+    return sentences
+
+
+def notes(history: History, fitted: Fitted, shares: Shares) -> list[str]:
+    """What is to be known of shares, and what cannot be."""
+    sentences = []
+    trials, parameters = fitted.training.X.shape
+    known = not np.isnan(shares.share).all()
+    if not known:
+        why = (
+            "there is only one trial"
+            if trials == 1
+            else "the surrogate predicts one cost everywhere"
+        )
+        sentences.append(
+            f"No share can be known, for {why}; more trials with other costs are needed."
+        )
+    elif shares.flat:
+        sentences.append(f"{shares.flat} trees without any variance were left out.")
+    if known and trials < parameters:
+        sentences.append(f"There are fewer trials ({trials}) than parameters ({parameters}).")
+    columns = zip(history.space.names, fitted.training.unvaried, strict=True)
+    same = [name for name, unvaried in columns if unvaried]
+    if same and known:
+        its, it = ("its", "it") if len(same) == 1 else ("their", "them")
+        sentences.append(
+            f"{listed(same)} never varied in these trials, so nothing can be known of {its} "
+            f"importance; the other shares hold for the one value of {it} that was tried."
+        )
+    if history.space.configspace.forbidden_clauses:
+        sentences.append("Forbidden combinations count as part of the space here.")
+    return sentences

@@ -15,7 +15,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance.shares import Effects, shares
-from hyperlens.explain.models.fitting import SurrogateName, fit, leader
+from hyperlens.explain.models.fitting import SurrogateName, fit, primary_of
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -89,7 +89,7 @@ def interactions(
     if surrogate is None:
         forest = fit(history, "forest", seed=seed, objective=objective)
         try:
-            fitted = leader(fit(history, "gp", seed=seed, objective=objective), forest)
+            fitted = primary_of(fit(history, "gp", seed=seed, objective=objective), forest)
         except AnalysisError:
             fitted = forest
     else:

@@ -168,7 +168,7 @@ def _both(predicted: Any, rows: int) -> tuple[FloatArray, FloatArray]:
     raise AnalysisError(f"The given surrogate does not say how sure it is; {REMEDY}.")
 
 
-def leader(first: Fitted, second: Fitted) -> Fitted:
+def primary_of(first: Fitted, second: Fitted) -> Fitted:
     """The one that cross-validates better; the first among equals."""
 
     def r2(fitted: Fitted) -> float:

@@ -12,7 +12,7 @@ MATTERS = (
     "The parameter or pair with the largest share: the part of the variance of the surrogate's "
     "prediction over the whole space that is due to it (functional ANOVA)."
 )
-LEADING = (
+PRIMARY = (
     "The verdict on the surrogate that cross-validates better and that the numbers of this page come "
     "from; both are on the card of the method."
 )
@@ -43,7 +43,7 @@ INTERVAL = (
     "refits on random parts of the data."
 )
 RANK = "Between which places this effect stays when the surrogate is fitted to parts of the data."
-WITNESS = "The share that the other surrogate gives, which cross-validates less well."
+SECONDARY = "The share that the other surrogate gives, which cross-validates less well."
 
 H = (
     "Friedman's H: the root of the part of the pair's joint variance that is not the sum of the two "

@@ -43,8 +43,8 @@ def method(records: Records) -> str | None:
         f"{say.counted(record.order, 'parameter')}, on {say.counted(record.trials, 'trial')}. The "
         f"shares are those of the {say.surrogate_name(record.surrogate)}"
         + (f" of {record.trees} trees" if record.surrogate == "forest" else "")
-        + (", which cross-validates better than the other surrogate." * bool(record.witness_name))
-        + "." * (not record.witness_name)
+        + (", which cross-validates better than the other surrogate." * bool(record.secondary_name))
+        + "." * (not record.secondary_name)
     )
 
 
@@ -73,9 +73,9 @@ def importance_card(record: Importance | Unavailable) -> Card:
     if record.level is not None:
         columns += [f"{say.percent(record.level)} interval", "rank"]
         said += [meanings.INTERVAL, meanings.RANK]
-    if record.witness_name is not None:
-        columns.append(record.witness_name)
-        said.append(meanings.WITNESS)
+    if record.secondary_name is not None:
+        columns.append(record.secondary_name)
+        said.append(meanings.SECONDARY)
     rows = []
     for k, parameters in enumerate(record.parameters[:MOST_ROWS]):
         spread = f"± {say.tenths(record.std[k])}"
@@ -83,8 +83,8 @@ def importance_card(record: Importance | Unavailable) -> Card:
         if record.level is not None:
             row.append(f"{say.tenths(record.low[k])} to {say.tenths(record.high[k])}")
             row.append(say.rank(record.rank_low[k], record.rank_high[k]))
-        if record.witness_name is not None:
-            row.append(say.tenths(record.witness[k]))
+        if record.secondary_name is not None:
+            row.append(say.tenths(record.secondary[k]))
         rows.append(tuple(row))
     numeric = (False, *[True] * (len(columns) - 1))
     return Card(
