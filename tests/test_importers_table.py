@@ -214,7 +214,10 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "no rows": (HEADER.encode(), "has no rows"),
     "same name twice": (b"model,lr,lr,loss\nsvm,1,1,1\n", "more than one column named 'lr'"),
     "twice after a blank line": (b"\nmodel,loss,loss\nsvm,1,1\n", "named 'loss'"),
-    "no cost": (b"model,lr\nsvm,1\n", "no column 'loss' for the cost; choose one of 'model', 'lr'"),
+    "no cost": (
+        b"model,lr\nsvm,1\n",
+        "no column 'loss' for the objective; choose one of 'model', 'lr'",
+    ),
     "no parameters": (b"model,loss\nsvm,1\n", "no columns for the parameters 'flag', 'lr'"),
     "latin": (HEADER.encode() + "\nsvm,,0.1,True,None,8,é".encode("latin-1"), "UTF-8"),
     "junk": (bytes(range(256)) * 8, "UTF-8"),

@@ -77,11 +77,11 @@ def announced_compilation() -> Iterator[None]:
     from numba.core import event
 
     class Announce(event.Listener):
-        said = False
+        announced = False
 
         def on_start(self, event: object) -> None:
-            if not self.said:
-                self.said = True
+            if not self.announced:
+                self.announced = True
                 print("Compiling numerical code, once on this machine ...", file=sys.stderr)
 
         def on_end(self, event: object) -> None:

@@ -43,9 +43,9 @@ def _facts(record: Validation) -> Table:
     rows.add_row("analysed", f"{record.analysed} trials")
     rows.add_row("configurations", f"{record.configurations} different ones")
     for objective in record.objectives:
-        told = "maximised" if objective.maximize else "minimised"
+        direction = "maximised" if objective.maximize else "minimised"
         reach = f"{number(objective.lowest)} to {number(objective.highest)}"
-        line = f"{printable(objective.name)} ({told}), {reach} in {objective.trials} trials"
+        line = f"{printable(objective.name)} ({direction}), {reach} in {objective.trials} trials"
         rows.add_row("objective", Text(line))
     if set(record.budgets) != {"none"}:
         rows.add_row("budgets", _counted({f"at {b}": n for b, n in record.budgets.items()}))

@@ -75,7 +75,7 @@ def _costs(
         costs = {_named(name, columns, declared): name for name in options.objectives}
         if clash := [name for c, name in costs.items() if space is not None and c in space.names]:
             raise SourceError(
-                f"'{clash[0]}' is a parameter of the space; name another column for the cost with "
+                f"'{clash[0]}' is a parameter of the space; name another column for the objective with "
                 "--objective COLUMN (objective= in Python)."
             )
     elif declared:
@@ -100,7 +100,7 @@ def _named(name: str, columns: Sequence[str], declared: Mapping[str, re.Match[st
         if name == metric or any(column == f"{prefix}{name}" for prefix in _METRICS):
             return column
     raise SourceError(
-        f"There is no column '{name}' for the cost; choose one of {listed(columns)} "
+        f"There is no column '{name}' for the objective; choose one of {listed(columns)} "
         "with --objective COLUMN (objective= in Python)."
     )
 
@@ -116,7 +116,7 @@ def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[
         if len(possible) == 1:
             if not possible[0].startswith("mean_test_"):
                 notes.append(
-                    f"The column '{possible[0]}' is taken as the cost; name another with --objective "
+                    f"The column '{possible[0]}' is taken as the objective; name another with --objective "
                     "COLUMN (objective= in Python)."
                 )
             return possible[0]
