@@ -116,8 +116,8 @@ def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[
         if len(possible) == 1:
             if not possible[0].startswith("mean_test_"):
                 notes.append(
-                    f"The column '{possible[0]}' is taken as the objective; name another with --objective "
-                    "COLUMN (objective= in Python)."
+                    f"The column '{possible[0]}' is taken as the objective; name another "
+                    "with --objective COLUMN (objective= in Python)."
                 )
             return possible[0]
     raise SourceError(
