@@ -266,7 +266,7 @@ def test_a_summary_says_where_it_is_sure_and_where_it_looked(
     one_line = " ".join(out.split())
     assert f"the effect of {made['regions']['regions'][0]['parameter']} is known" in one_line
     assert made["search"]["bias"]["sentence"] in one_line
-    assert math.isfinite(made["regions"][0]["tree"][0]["confidence"])
+    assert math.isfinite(made["regions"]["regions"][0]["tree"][0]["confidence"])
 
 
 def test_the_data_of_a_card_are_the_curves_drawn() -> None:
