@@ -93,15 +93,15 @@ def _create(history: History, path: Path, name: str) -> int:
 
 def _rows(history: History, study: int) -> dict[str, Iterator[Row]]:
     """What goes into each table, in the order in which tables depend on each other."""
-    kept = list(enumerate(history.trials, 1))
+    trials = list(enumerate(history.trials, 1))
     return {
         "trials": (
-            (k, k - 1, study, _state(t), _moment(t.started), _moment(t.ended)) for k, t in kept
+            (k, k - 1, study, _state(t), _moment(t.started), _moment(t.ended)) for k, t in trials
         ),
         "trial_params": _params(history),
         "trial_values": (
             (k, position, *_value(cost))
-            for k, t in kept
+            for k, t in trials
             if _state(t) != "FAIL" and not any(map(math.isnan, t.costs))
             for position, cost in enumerate(t.costs)
         ),
@@ -133,12 +133,12 @@ def _value(cost: float) -> Row:
 def _params(history: History) -> Iterator[Row]:
     from optuna.distributions import distribution_to_json
 
-    found = _distributions(history)
-    texts = {name: distribution_to_json(distribution) for name, distribution in found.items()}
+    distributions = _distributions(history)
+    texts = {name: distribution_to_json(d) for name, d in distributions.items()}
     for k, trial in enumerate(history.trials, 1):
         for name, value in trial.values.items():
-            if name in found:
-                stored = found[name].to_internal_repr(_plain(value))
+            if name in distributions:
+                stored = distributions[name].to_internal_repr(_plain(value))
                 yield k, name, stored, texts[name]
 
 
@@ -157,13 +157,13 @@ def _distributions(history: History) -> dict[str, BaseDistribution]:
     from optuna.distributions import CategoricalDistribution
 
     space = history.space
-    found: dict[str, BaseDistribution] = {
+    distributions: dict[str, BaseDistribution] = {
         p.name: _distribution(p, [t.values[p.name] for t in history.trials if p.name in t.values])
         for p in space.parameters
     }
     for name, value in space.constants.items():
-        found[name] = CategoricalDistribution((_plain(value),))
-    return found
+        distributions[name] = CategoricalDistribution((_plain(value),))
+    return distributions
 
 
 def _distribution(parameter: Parameter, values: Sequence[Any]) -> BaseDistribution:

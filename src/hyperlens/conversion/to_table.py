@@ -56,16 +56,16 @@ def _write_trials(history: History, path: Path) -> None:
 
 
 def _facts(trial: Trial) -> list[str]:
-    found = []
+    cells = []
     for name in neutral.FACTS:
         value = getattr(trial, name)
         if value is None:
-            found.append("")
+            cells.append("")
         elif name == "proposal":
-            found.append(json.dumps(value.to_dict(), default=str))
+            cells.append(json.dumps(value.to_dict(), default=str))
         else:
-            found.append(repr(float(value)) if name in neutral.NUMBERS else str(value))
-    return found
+            cells.append(repr(float(value)) if name in neutral.NUMBERS else str(value))
+    return cells
 
 
 def _writer(space: Space, name: str) -> Callable[[Any], str]:

@@ -182,35 +182,40 @@ class History:
         """
         key = ("data", objective, budget)
         if key not in self.memory:
-            complete = self._complete(objective)
-            self.memory[key] = self._at_budget(complete, budget)
-        found: Data = self.memory[key]
-        return found
+            self.memory[key] = self._at_budget(self._complete(objective), budget)
+        data: Data = self.memory[key]
+        return data
 
     def _at_budget(self, complete: Data, budget: float | None) -> Data:
-        found = [self.trials[i].budget for i in complete.rows]
-        levels = sorted({b for b in found if b is not None})
+        budgets = [self.trials[i].budget for i in complete.rows]
+        levels = sorted({b for b in budgets if b is not None})
         if budget is None:
-            if None in found or len(levels) < 2:
+            if None in budgets or len(levels) < 2:
                 return complete
             budget = levels[-1]
         elif budget not in levels:
             known = listed(f"{b:g}" for b in levels)
             remedy = f"choose one of {known}" if levels else "leave it out"
             raise AnalysisError(f"No complete trial has the budget {budget:g}; {remedy}.")
-        keep = np.array([b == budget for b in found])
+        keep = np.array([b == budget for b in budgets])
         return Data(complete.X[keep], complete.y[keep], complete.rows[keep])
 
-    def _complete(self, objective: str | None) -> Data:
-        chosen = self.objective(objective)
-        k = self.objectives.index(chosen)
-        sign = -1.0 if chosen.maximize else 1.0
-        costs = np.array([sign * t.costs[k] for t in self.trials])
-        complete = np.array([t.state in self.analysed for t in self.trials], dtype=bool)
-        rows = np.flatnonzero(complete & np.isfinite(costs))
+    def _complete(self, name: str | None) -> Data:
+        objective = self.objective(name)
+        sign = -1.0 if objective.maximize else 1.0
+        costs = sign * self._costs(objective)
+        rows = np.flatnonzero(self._analysed() & np.isfinite(costs))
         if len(rows) == 0:
-            raise AnalysisError(self._why_nothing(chosen))
+            raise AnalysisError(self._why_nothing(objective))
         return Data(self.vectors[rows], costs[rows], rows)
+
+    def _costs(self, objective: Objective) -> FloatArray:
+        """What all trials measured of an objective, (trials,)."""
+        k = self.objectives.index(objective)
+        return np.array([t.costs[k] for t in self.trials])
+
+    def _analysed(self) -> BoolArray:
+        return np.array([t.state in self.analysed for t in self.trials], dtype=bool)
 
     def _why_nothing(self, objective: Objective) -> str:
         if not self.trials:
@@ -226,35 +231,32 @@ class History:
 
     def warnings(self, objective: str | None = None) -> list[str]:
         """What was left out and why, in plain words."""
-        chosen = self.objective(objective)
-        k = self.objectives.index(chosen)
-        found = list(self.notes) + list(self.space.inferred)
-        if name_others := [o.name for o in self.objectives if objective is None and o != chosen]:
-            found.append(
-                f"This run has {len(self.objectives)} objectives; shown is '{chosen.name}', choose "
-                f"{listed(name_others)} with --objective NAME (objective= in Python)."
+        measure = self.objective(objective)
+        warnings = [*self.notes, *self.space.inferred]
+        if others := [o.name for o in self.objectives if objective is None and o != measure]:
+            warnings.append(
+                f"This run has {len(self.objectives)} objectives; shown is '{measure.name}', choose "
+                f"{listed(others)} with --objective NAME (objective= in Python)."
             )
         for state in (State.FAILED, State.PRUNED, State.RUNNING):
-            if (n := self.count(state)) and state not in self.analysed:
-                found.append(f"{n} of {len(self.trials)} trials {_WAS[state]} left out.")
-            elif n:
-                found.append(f"{n} of {len(self.trials)} trials {_COUNT[state]}.")
-        strange = sum(
-            t.state in self.analysed and not math.isfinite(t.costs[k]) for t in self.trials
-        )
-        complete = sum(t.state in self.analysed and math.isfinite(t.costs[k]) for t in self.trials)
+            if n := self.count(state):
+                left_out = state not in self.analysed
+                what = f"{_WAS[state]} left out" if left_out else _COUNT[state]
+                warnings.append(f"{n} of {len(self.trials)} trials {what}.")
+        finite = np.isfinite(self._costs(measure))
+        complete = int((self._analysed() & finite).sum())
         if complete and (used := len(self.data(objective).rows)) < complete:
             budget = self.trials[int(self.data(objective).rows[0])].budget
-            found.append(
+            warnings.append(
                 f"Only the {used} of {complete} complete trials at the largest budget, {budget:g}, are "
                 "analysed."
             )
-        if strange:
-            found.append(
-                f"{strange} of {len(self.trials)} trials ended with a '{chosen.name}' "
+        if strange := int((self._analysed() & ~finite).sum()):
+            warnings.append(
+                f"{strange} of {len(self.trials)} trials ended with a '{measure.name}' "
                 "that is not a finite number and were left out."
             )
-        return found
+        return warnings
 
     def select(
         self,

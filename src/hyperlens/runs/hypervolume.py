@@ -32,13 +32,13 @@ def on_front(costs: FloatArray) -> BoolArray:
     >>> on_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])).tolist()
     [True, True, False, False]
     """
-    found = np.zeros(len(costs), dtype=bool)
+    inside = np.zeros(len(costs), dtype=bool)
     front = np.empty((0, costs.shape[1]))
     for i in np.lexsort(costs.T[::-1]):
         if not (front <= costs[i]).all(axis=1).any():
-            found[i] = True
+            inside[i] = True
             front = np.vstack([front, costs[i]])
-    return found
+    return inside
 
 
 def contributions(costs: FloatArray) -> FloatArray:
@@ -52,14 +52,14 @@ def contributions(costs: FloatArray) -> FloatArray:
     front = on_front(places)
     reference = np.full(costs.shape[1], 1.1)
     gaps = upper_bounds(places[front], np.full(costs.shape[1], np.inf))
-    found = np.array([_behind(place, gaps) for place in places])
+    worth = np.array([_behind(place, gaps) for place in places])
     second = places[~front][on_front(places[~front])]  # the front where a member is left out
     members = np.flatnonzero(front)
     for i in members:
         others = np.vstack([places[members[members != i]], second])
         alone = np.prod(reference - places[i])
-        found[i] = alone - volume(np.maximum(others, places[i]), reference)
-    return np.asarray(found[which.ravel()])
+        worth[i] = alone - volume(np.maximum(others, places[i]), reference)
+    return np.asarray(worth[which.ravel()])
 
 
 def _behind(place: FloatArray, gaps: FloatArray) -> float:
@@ -78,13 +78,13 @@ def volume(points: FloatArray, reference: FloatArray) -> float:
     points = points[order]
     ends = np.append(points[1:, -1], reference[-1])
     total = 0.0
-    kept = np.empty((0, points.shape[1] - 1))
+    slice_ = np.empty((0, points.shape[1] - 1))
     for k, end in enumerate(ends):
-        kept = np.vstack([kept, points[k, :-1]])
+        slice_ = np.vstack([slice_, points[k, :-1]])
         thickness = float(end - points[k, -1])
         if thickness > 0:
-            kept = kept[on_front(kept)]
-            total += thickness * volume(kept, reference[:-1])
+            slice_ = slice_[on_front(slice_)]
+            total += thickness * volume(slice_, reference[:-1])
     return total
 
 
