@@ -184,11 +184,11 @@ def interrupting(after: int) -> Any:
     real = Evaluation.__call__
     done: list[Any] = []
 
-    def measure(self: Evaluation, configuration: Any, resource: float = 1.0) -> float:
+    def measure(self: Evaluation, configuration: Any, budget: float = 1.0) -> float:
         if len(done) == after:
             raise KeyboardInterrupt
         done.append(configuration)
-        return real(self, configuration, resource)
+        return real(self, configuration, budget)
 
     return mock.patch.object(Evaluation, "__call__", measure)
 

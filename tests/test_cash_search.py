@@ -348,7 +348,7 @@ def test_the_story_adds_up(story: tuple[History, ModelSearch]) -> None:
     assert record.reached[:, -1].sum() == sum(b.rungs[-1].configurations for b in plan.brackets)
     assert record.spent.sum() == pytest.approx(float(plan.used))
     assert record.weights.sum() == pytest.approx(1)
-    assert record.resources == pytest.approx([1 / 9, 1 / 3, 1])
+    assert record.budgets == pytest.approx([1 / 9, 1 / 3, 1])
     assert len(record.leaders) == record.reached[:, -1].sum()
     assert record.frame["promoted"].sum() == len(record.leaderboard)
     costs = [leader.cost for leader in record.leaders]
@@ -405,7 +405,7 @@ def test_one_model_by_itself(story: tuple[History, ModelSearch]) -> None:
         within(own(raising, budget=3, optimizer="random").run(), "bad")
 
 
-# The resource
+# The budget of an evaluation
 
 
 def test_a_smaller_part_lies_in_every_larger_one_and_keeps_all_classes() -> None:
@@ -414,7 +414,7 @@ def test_a_smaller_part_lies_in_every_larger_one_and_keeps_all_classes() -> None
     evaluation = Evaluation(pd.DataFrame({"x": rng.random(300)}), y, "classification", 3)
     for train, held in evaluation.rows:
         assert not set(train) & set(held)
-        parts = [set(evaluation.kept(train, r)) for r in (1 / 9, 1 / 3, 1.0)]
+        parts = [set(evaluation.subset(train, r)) for r in (1 / 9, 1 / 3, 1.0)]
         assert parts[0] < parts[1] < parts[2]
         for part in parts:
             assert set(y[train[sorted(part)]]) == {"a", "b", "c"}

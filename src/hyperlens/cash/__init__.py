@@ -1,4 +1,5 @@
-"""Model and hyperparameters chosen together: the pool of Sarigiannis et al. 2020 as spaces, and the pipelines it means."""
+"""Model and hyperparameters chosen together: the pool of Sarigiannis et al. 2020 as a space, and the
+pipelines it means."""
 
 from __future__ import annotations
 

@@ -84,32 +84,13 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def fit(self, X: Any, y: Any) -> Any:
         """Search and train; what cannot be learnt from is refused in one sentence."""
         frame, target = self._checked(X, y)
-        found = Search(
-            frame,
-            target,
-            self._task,
-            self.budget,
-            self.optimizer,
-            self.sampling,
-            self.folds,
-            self.metric,
-            self.time,
-            self.timeout,
-            self.workers,
-            self.storage,
-            self.study,
-            self._seed(),
-            self.models,
-            self.space,
-            self.build,
-            self.defaults,
-            self.refits,
-        )
-        self.history_ = found.run()
+        options = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
+        search = Search(frame, target, self._task, seed=self._seed(), **options)
+        self.history_ = search.run()
         best = best_trial(self.history_)
         self.best_configuration_ = dict(best.values)
         self.best_loss_ = float(best.costs[0])
-        self.best_model_ = found.refit(best)
+        self.best_model_ = search.refit(best)
         self.search_ = model_search(self.history_, self.sampling, self.budget)
         self.leaderboard_ = leaderboard(self.history_)
         return self

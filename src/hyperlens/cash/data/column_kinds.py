@@ -75,8 +75,8 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             )
         self.columns_ = [self._judged(str(name), X[name]) for name in X.columns]
         if all(c.role == "left out" for c in self.columns_):
-            told = "; ".join(f"'{c.name}' {c.hint or c.why}" for c in self.columns_[:5])
-            raise TableError(f"No column is left to learn from ({told}); add others or keep one.")
+            why = "; ".join(f"'{c.name}' {c.hint or c.why}" for c in self.columns_[:5])
+            raise TableError(f"No column is left to learn from ({why}); add others or keep one.")
         self.n_features_in_ = len(self.columns_)
         return self
 
@@ -90,28 +90,28 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
                 f"The table lacks the columns {listed(missing)} that the model was trained on; add "
                 "them, empty where they are unknown."
             )
-        found: dict[str, Any] = {}
+        table: dict[str, Any] = {}
         for column in used:
             cells = X[column.name]
             if column.role == "number":
-                found[column.name] = as_numbers(cells, self.decimal)
+                table[column.name] = as_numbers(cells, self.decimal)
             elif column.role == "category":
                 texts = cells.astype(object).map(text)
-                found[column.name] = texts.where(texts.notna(), None).astype(object)
+                table[column.name] = texts.where(texts.notna(), None).astype(object)
             else:
                 moment = as_dates(cells, column.format)
-                found[column.name] = (moment - pd.Timestamp(0)) / pd.Timedelta(days=1)
-                found[f"{column.name}: month"] = moment.dt.month.astype(float)
-                found[f"{column.name}: weekday"] = moment.dt.day_of_week.astype(float)
-        return pd.DataFrame(found, index=X.index)
+                table[column.name] = (moment - pd.Timestamp(0)) / pd.Timedelta(days=1)
+                table[f"{column.name}: month"] = moment.dt.month.astype(float)
+                table[f"{column.name}: weekday"] = moment.dt.day_of_week.astype(float)
+        return pd.DataFrame(table, index=X.index)
 
     def _judged(self, name: str, cells: pd.Series) -> Column:
         if name in self.drop:
             return Column(name, "left out", "was dropped by you")
-        found = _described(name, cells, self.decimal)
-        if found.role == "left out" and name in self.keep and cells.notna().any():
+        column = _described(name, cells, self.decimal)
+        if column.role == "left out" and name in self.keep and cells.notna().any():
             return _kind(name, cells, self.decimal)
-        return found
+        return column
 
 
 def as_numbers(cells: pd.Series, decimal: str = ".") -> pd.Series:
@@ -164,15 +164,15 @@ def _described(name: str, cells: pd.Series, decimal: str) -> Column:
     different = texts.nunique()
     if different == 1 and len(present) == len(cells):
         return Column(name, "left out", "is the same in all rows")
-    found = _kind(name, cells, decimal)
+    column = _kind(name, cells, decimal)
     if len(present) < FEW_ROWS:
-        return found
-    if found.role == "category" and different > max(MANY_TEXTS, OWN_TEXT * len(present)):
+        return column
+    if column.role == "category" and different > max(MANY_TEXTS, OWN_TEXT * len(present)):
         own = f"is a text of its own in {different} rows"
-        return Column(name, "left out", own, hint=found.hint)
-    if found.role == "number" and different == len(present) and _counts_rows(name, present):
+        return Column(name, "left out", own, hint=column.hint)
+    if column.role == "number" and different == len(present) and _counts_rows(name, present):
         return Column(name, "left out", "numbers the rows")
-    return found
+    return column
 
 
 def _kind(name: str, cells: pd.Series, decimal: str) -> Column:

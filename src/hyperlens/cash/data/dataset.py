@@ -31,10 +31,7 @@ MOST_CLASSES = 20  # whole numbers with more values are amounts
 CLASS_ROWS = 5  # a class of numbers has at least so many rows on average
 MANY_CLASSES = 0.5  # a class in every other row is a name
 MISSING = ["?"]  # beside pandas' own: empty, NA, nan, null and the like
-SEPARATOR, RENAMED = (
-    "hyperlens:separator",
-    "hyperlens:renamed",
-)  # attributes of a frame that was read
+SEPARATOR, RENAMED = "hyperlens:separator", "hyperlens:renamed"  # attributes of a frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +69,12 @@ def read_table(path: str | Path) -> pd.DataFrame:
         if start == b"PAR1":
             frame = pd.read_parquet(path)
         else:
-            opened: Any = gzip.open if start[:2] == b"\x1f\x8b" else open
-            with opened(path, "rt", encoding="utf-8-sig") as lines:
-                first = lines.readline()
-            separator = max(",;\t", key=first.count)
-            form: Any = {
-                "sep": separator,
-                "encoding": "utf-8-sig",
-                "compression": "gzip" if start[:2] == b"\x1f\x8b" else None,
-            }
+            packed = start[:2] == b"\x1f\x8b"
+            reader: Any = gzip.open if packed else open
+            with reader(path, "rt", encoding="utf-8-sig") as lines:
+                separator = max(",;\t", key=lines.readline().count)
+            form: Any = {"sep": separator, "encoding": "utf-8-sig"}
+            form["compression"] = "gzip" if packed else None
             frame = pd.read_csv(path, **form, na_values=MISSING, low_memory=False)
             form |= {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
             head = list(pd.read_csv(path, **form).iloc[0])
@@ -115,8 +109,8 @@ def prepare(
     if names.count(target) != 1:
         many = "more than one" if target in names else "no"
         raise TableError(f"There is {many} column '{target}'; the table has {listed(names, 20)}.")
-    for option, given in (("keep", keep), ("drop", drop)):
-        if target in given:
+    for option, columns in (("keep", keep), ("drop", drop)):
+        if target in columns:
             raise TableError(
                 f"'{target}' is the target, which is always there; leave it out of {option}."
             )
@@ -135,24 +129,24 @@ def prepare(
             f"{int((~known).sum())} of {len(frame)} rows have no '{target}' and are left out."
         )
         frame = frame[known]
-    kept, aside = _numeric(frame[target], target, task, decimal)
-    frame = frame[kept]
-    found, y, why = _asked(frame[target], target, task, decimal)
+    numeric, aside = _numeric(frame[target], target, task, decimal)
+    frame = frame[numeric]
+    task, y, why = _question(frame[target], target, task, decimal)
     sentences += aside
     features = frame.drop(columns=target)
-    finite = np.ones(len(y), dtype=bool) if found == "classification" else np.isfinite(y)
+    finite = np.ones(len(y), dtype=bool) if task == "classification" else np.isfinite(y)
     if not finite.all():
         sentences.append(
             f"{int((~finite).sum())} rows have a '{target}' that is no finite number and are left out."
         )
         features, y = features[finite], y[finite]
-    _check_target(y, target, found, frame[target], decimal)
+    _check_target(y, target, task, frame[target], decimal)
     if not features.shape[1]:
         raise TableError(f"The table has no column beside the target '{target}'; add some.")
-    columns = Columns(keep, drop, decimal).fit(features)
-    X = columns.transform(features).reset_index(drop=True)
-    said = (why, *sentences, *_told(columns.columns_, len(X)))
-    return Table(name, target, found, X, y, columns, said, separator)
+    step = Columns(keep, drop, decimal).fit(features)
+    X = step.transform(features).reset_index(drop=True)
+    sentences = [why, *sentences, *_about_columns(step.columns_, len(X))]
+    return Table(name, target, task, X, y, step, tuple(sentences), separator)
 
 
 def _numeric(
@@ -165,16 +159,18 @@ def _numeric(
         return numbers | True, []
     count, example = int((~numbers).sum()), cells[~numbers].iloc[0]
     row = "row has" if count == 1 else "rows have"
-    said = (
+    sentence = (
         f"{count} of {len(cells)} {row} a '{name}' that is no number, such as '{example}', and "
         f"{'is' if count == 1 else 'are'} left out"
     )
     if cells.nunique() <= MOST_CLASSES:
-        said += "; --task classification takes every value as a class"
-    return numbers, [f"{said}."]
+        sentence += "; --task classification takes every value as a class"
+    return numbers, [f"{sentence}."]
 
 
-def _asked(cells: pd.Series, name: str, task: Task | None, decimal: str) -> tuple[Task, Any, str]:
+def _question(
+    cells: pd.Series, name: str, task: Task | None, decimal: str
+) -> tuple[Task, Any, str]:
     """The task, the target as it is learnt, and the sentence that says so."""
     numbers = as_numbers(cells, decimal)
     numeric = bool(numbers.notna().all()) and cells.dtype.kind != "b"
@@ -190,12 +186,11 @@ def _asked(cells: pd.Series, name: str, task: Task | None, decimal: str) -> tupl
         return "regression", numbers.to_numpy(), f"'{name}' is predicted as a number, as you asked."
     few = n <= 2 or (whole and n <= MOST_CLASSES and CLASS_ROWS * n <= len(cells))
     if task is None and numeric and not few:
-        return (
-            "regression",
-            numbers.to_numpy(),
+        why = (
             f"'{name}' has {n} different numbers, so a number is predicted (regression); "
-            "--task classification for classes.",
+            "--task classification for classes."
         )
+        return "regression", numbers.to_numpy(), why
     y = cells.astype(object).map(text).to_numpy()
     if whole:
         y = numbers.to_numpy().astype(np.int64)
@@ -205,12 +200,8 @@ def _asked(cells: pd.Series, name: str, task: Task | None, decimal: str) -> tupl
         y = y.astype(str)
     other = "; --task regression for a number" if numeric and task is None else ""
     asked = ", as you asked" if task else ""
-    return (
-        "classification",
-        y,
-        f"'{name}' has {n} different values, so classes are predicted{asked} (classification)"
-        f"{other}.",
-    )
+    why = f"'{name}' has {n} different values, so classes are predicted{asked} (classification){other}."
+    return "classification", y, why
 
 
 def _culprit(cells: pd.Series, numbers: pd.Series) -> str:
@@ -243,22 +234,22 @@ def _check_target(y: Any, name: str, task: Task, cells: pd.Series, decimal: str)
         )
 
 
-def _told(columns: Sequence[Column], rows: int) -> list[str]:
+def _about_columns(columns: Sequence[Column], rows: int) -> list[str]:
     """What was made of the columns."""
     counts = {role: sum(c.role == role for c in columns) for role in ("number", "category", "date")}
     plural = {"number": "numbers", "category": "categories", "date": "dates"}
     parts = [f"{n} {plural[r] if n > 1 else r}" for r, n in counts.items() if n]
-    found = [f"{rows} rows; columns: {', '.join(parts)}."]
+    sentences = [f"{rows} rows; columns: {', '.join(parts)}."]
     commas = [c.name for c in columns if c.why.startswith(DECIMAL_COMMA)]
     if commas:
-        found.append(
+        sentences.append(
             f"The file is separated by semicolons, so decimal commas are read as such: {listed(commas)}."
         )
     for column in columns:
         if column.hint:
-            found.append(f"Column '{column.name}' {column.hint}.")
+            sentences.append(f"Column '{column.name}' {column.hint}.")
         if column.role == "left out":
-            found.append(f"Column '{column.name}' {column.why} and is left out.")
+            sentences.append(f"Column '{column.name}' {column.why} and is left out.")
         elif column.why and column.why != DECIMAL_COMMA:
-            found.append(f"Column '{column.name}' ({column.role}) {column.why}.")
-    return found
+            sentences.append(f"Column '{column.name}' ({column.role}) {column.why}.")
+    return sentences

@@ -91,47 +91,48 @@ class KernelFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.map_.transform(validate_data(self, X, reset=False, dtype=np.float64))
 
 
-class NearestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Nearest(BaseEstimator):  # type: ignore[misc]
     """k nearest neighbours, or all rows where there are fewer than k."""
 
-    def __init__(self, k: int = 5, weights: str = "uniform", metric: str = "euclidean") -> None:
-        self.k = k
+    _kind: Any
+
+    def __init__(
+        self, n_neighbors: int = 5, weights: str = "uniform", metric: str = "euclidean"
+    ) -> None:
+        self.n_neighbors = n_neighbors
         self.weights = weights
         self.metric = metric
 
-    def fit(self, X: Any, y: Any) -> NearestClassifier:
-        X, y = validate_data(self, X, y)
-        k = min(self.k, len(X))
-        self.model_ = KNeighborsClassifier(k, weights=self.weights, metric=self.metric).fit(X, y)
-        self.classes_ = self.model_.classes_
+    def fit(self, X: Any, y: Any) -> Any:
+        X, y = validate_data(self, X, y, y_numeric=self._kind is KNeighborsRegressor)
+        k = min(self.n_neighbors, len(X))
+        self.model_ = self._kind(k, weights=self.weights, metric=self.metric).fit(X, y)
         return self
 
     def predict(self, X: Any) -> Any:
         check_is_fitted(self)
         return self.model_.predict(validate_data(self, X, reset=False))
+
+
+class NearestClassifier(ClassifierMixin, _Nearest):  # type: ignore[misc]
+    __doc__ = _Nearest.__doc__
+
+    _kind = KNeighborsClassifier
+
+    def fit(self, X: Any, y: Any) -> NearestClassifier:
+        super().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
 
     def predict_proba(self, X: Any) -> Any:
         check_is_fitted(self)
         return self.model_.predict_proba(validate_data(self, X, reset=False))
 
 
-class NearestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """k nearest neighbours, or all rows where there are fewer than k."""
+class NearestRegressor(RegressorMixin, _Nearest):  # type: ignore[misc]
+    __doc__ = _Nearest.__doc__
 
-    def __init__(self, k: int = 5, weights: str = "uniform", metric: str = "euclidean") -> None:
-        self.k = k
-        self.weights = weights
-        self.metric = metric
-
-    def fit(self, X: Any, y: Any) -> NearestRegressor:
-        X, y = validate_data(self, X, y, y_numeric=True)
-        k = min(self.k, len(X))
-        self.model_ = KNeighborsRegressor(k, weights=self.weights, metric=self.metric).fit(X, y)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self.model_.predict(validate_data(self, X, reset=False))
+    _kind = KNeighborsRegressor
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -61,12 +61,7 @@ def build(configuration: Mapping[str, Any], task: Task, seed: int = 0) -> Any:
             f"The configuration names the model {name!r}; choose among {listed(named, 11)}."
         )
     model = named[name]
-    values = {
-        h.name: configuration[f"{name}:{h.name}"]
-        for h in model.hyperparameters
-        if f"{name}:{h.name}" in configuration
-    }
-    whole = pipeline(model.build(values, seed), model.scaled)
+    whole = pipeline(model.build(configuration, seed), model.scaled)
     if task == "classification":
         return whole
     from sklearn.compose import TransformedTargetRegressor

@@ -1,7 +1,7 @@
 """Tables as numbers: categories encoded in sorted order, gaps filled with the most frequent value.
 
-As Sarigiannis et al. 2020 appendix B, made safe for prediction: a category that was not there in training counts as
-missing, and a column without any value becomes zero.
+As Sarigiannis et al. 2020, appendix B, made safe for prediction: a category that was not there in
+training counts as missing, and a column without any value becomes zero.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def _levels(cells: Any) -> dict[str, float] | None:
         present = cells.dropna()
         if all(isinstance(v, (bool, int, float, np.number)) for v in present):
             return None
-    texts = {told for v in cells.astype(object) if (told := text(v)) is not None}
-    return {told: float(code) for code, told in enumerate(sorted(texts))}
+    texts = {text(v) for v in cells.astype(object)} - {None}
+    return {name: float(code) for code, name in enumerate(sorted(map(str, texts)))}
 
 
 def text(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Eleven regressors with the counts of Sarigiannis et al.'s table 3, so that weights mean the same for both tasks.
+"""Eleven regressors with the counts of Sarigiannis et al. 2020, table 3: weights mean the same as there.
 
 Where a classifier has no counterpart for numbers (naive Bayes, discriminant analysis) a ridge
 regression on other features of the columns stands in. Targets are scaled to mean 0 and variance 1
@@ -10,144 +10,95 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hyperlens.cash.models.classification import ADA, BOOSTING, NEAR, WIDE
 from hyperlens.cash.models.model import (
+    ADA,
+    BOOSTING,
     BOOSTING_STARTS,
     BOOTSTRAP,
     DEPTH,
     FEATURES,
+    GRADIENT,
     GRADIENT_STARTS,
     LEAF,
     LEAVES,
+    NEAR,
     PURITY,
-    RATE,
-    ROWS,
     SPLIT,
+    THRESHOLDS,
     TREES,
+    WIDE,
     Model,
     choice,
-    columns,
+    estimator,
     integer,
-    limit,
+    none_for,
     real,
 )
 
 ALPHA = real("alpha", 1e-3, 1e4, 1.0, "Strength of the penalty.", log=True)
+PART = choice(
+    "max_samples",
+    ("1.0", "0.7", "0.4"),
+    "Part of the rows in each resample.",
+    when=("bootstrap", True),
+    setting=float,
+)
+GROWN = choice(
+    "max_depth",
+    ("all", "8", "16"),
+    "Trees that are fully grown, or not.",
+    setting=none_for("all", int),
+)
 
 
-def _random_forest(values: Mapping[str, Any], seed: int) -> Any:
-    from sklearn.ensemble import RandomForestRegressor
-
-    rows = float(values["max_samples"]) if "max_samples" in values else None
-    settled = {**values, "max_leaf_nodes": limit(values, "max_leaf_nodes"), "max_samples": rows}
-    return RandomForestRegressor(**settled, random_state=seed, n_jobs=1)
-
-
-def _elastic_net(values: Mapping[str, Any], seed: int) -> Any:
+def _elastic_net(settings: Mapping[str, Any], seed: int) -> Any:
     from sklearn.linear_model import ElasticNet
     from sklearn.pipeline import make_pipeline
 
     from hyperlens.cash.models.estimators import Squares
 
-    settled = {name: value for name, value in values.items() if name != "squares"}
-    model = ElasticNet(**settled, max_iter=20000, tol=1e-3, random_state=seed)
-    return make_pipeline(Squares(), model) if values["squares"] else model
+    own = {name: value for name, value in settings.items() if name != "squares"}
+    model = ElasticNet(**own, max_iter=20000, tol=1e-3, random_state=seed)
+    return make_pipeline(Squares(), model) if settings["squares"] else model
 
 
-def _xgboost(values: Mapping[str, Any], seed: int) -> Any:
+def _xgboost(settings: Mapping[str, Any], seed: int) -> Any:
     from hyperlens.cash.models.estimators import xgboost
 
-    return xgboost().XGBRegressor(**values, random_state=seed, n_jobs=1)
+    return xgboost().XGBRegressor(**settings, random_state=seed, n_jobs=1)
 
 
-def _gradient_boosting(values: Mapping[str, Any], seed: int) -> Any:
-    from sklearn.ensemble import GradientBoostingRegressor
-
-    settled = {
-        **values,
-        "max_features": columns(values),
-        "max_leaf_nodes": limit(values, "max_leaf_nodes"),
-    }
-    return GradientBoostingRegressor(**settled, random_state=seed)
-
-
-def _ada_boost(values: Mapping[str, Any], seed: int) -> Any:
-    from sklearn.ensemble import AdaBoostRegressor
-
-    return AdaBoostRegressor(**values, random_state=seed)
-
-
-def _additive(values: Mapping[str, Any], seed: int) -> Any:
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-
+def _additive(settings: Mapping[str, Any], seed: int) -> Any:
     from hyperlens.cash.models.estimators import Thresholds
 
-    return make_pipeline(Thresholds(values["thresholds"], values["keep"]), Ridge(values["alpha"]))
+    return _ridge_on(Thresholds(settings["thresholds"], settings["keep"]), settings)
 
 
-def _ridge(values: Mapping[str, Any], seed: int) -> Any:
-    from sklearn.linear_model import Ridge
+def _kernel(settings: Mapping[str, Any], seed: int) -> Any:
+    from hyperlens.cash.models.estimators import KernelFeatures
 
-    return Ridge(**values)
-
-
-def _extra_trees(values: Mapping[str, Any], seed: int) -> Any:
-    from sklearn.ensemble import ExtraTreesRegressor
-
-    settled = {
-        **values,
-        "max_features": columns(values),
-        "max_leaf_nodes": limit(values, "max_leaf_nodes"),
-        "max_depth": limit(values, "max_depth"),
-    }
-    return ExtraTreesRegressor(**settled, random_state=seed, n_jobs=1)
+    of_kernel = settings["kernel"], settings["components"], settings["gamma"]
+    return _ridge_on(KernelFeatures(*of_kernel, seed), settings)
 
 
-def _neighbours(values: Mapping[str, Any], seed: int) -> Any:
-    from hyperlens.cash.models.estimators import NearestRegressor
+def _quadratic(settings: Mapping[str, Any], seed: int) -> Any:
+    from hyperlens.cash.models.estimators import KernelFeatures
 
-    return NearestRegressor(values["n_neighbors"], values["weights"], values["metric"])
+    return _ridge_on(KernelFeatures("polynomial", 200, 1.0, seed), settings)
 
 
-def _kernel(values: Mapping[str, Any], seed: int) -> Any:
+def _ridge_on(features: Any, settings: Mapping[str, Any]) -> Any:
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
 
-    from hyperlens.cash.models.estimators import KernelFeatures
-
-    features = KernelFeatures(values["kernel"], values["components"], values["gamma"], seed)
-    return make_pipeline(features, Ridge(values["alpha"]))
-
-
-def _quadratic(values: Mapping[str, Any], seed: int) -> Any:
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-
-    from hyperlens.cash.models.estimators import KernelFeatures
-
-    return make_pipeline(KernelFeatures("polynomial", 200, 1.0, seed), Ridge(values["alpha"]))
+    return make_pipeline(features, Ridge(settings["alpha"]))
 
 
 REGRESSORS = (
     Model(
         "RandomForestRegressor",
-        (
-            BOOTSTRAP,
-            choice(
-                "max_samples",
-                ("1.0", "0.7", "0.4"),
-                "Part of the rows in each resample.",
-                when=("bootstrap", True),
-            ),
-            LEAVES,
-            TREES,
-            DEPTH,
-            SPLIT,
-            LEAF,
-            WIDE,
-        ),
-        _random_forest,
+        (BOOTSTRAP, PART, LEAVES, TREES, DEPTH, SPLIT, LEAF, WIDE),
+        estimator("sklearn.ensemble.RandomForestRegressor", n_jobs=1),
     ),
     Model(
         "ElasticNet",
@@ -168,47 +119,35 @@ REGRESSORS = (
         "GradientBoostingRegressor",
         (
             choice("loss", ("squared_error", "huber"), "Huber's is less moved by outliers."),
-            FEATURES,
-            LEAVES,
-            TREES,
-            integer("max_depth", 1, 10, 3, "Boosted trees are shallow."),
-            SPLIT,
-            LEAF,
-            RATE,
-            ROWS,
-            PURITY,
+            *GRADIENT,
         ),
-        _gradient_boosting,
+        estimator("sklearn.ensemble.GradientBoostingRegressor"),
         starts=GRADIENT_STARTS,
     ),
-    Model("AdaBoostRegressor", ADA, _ada_boost),
+    Model("AdaBoostRegressor", ADA, estimator("sklearn.ensemble.AdaBoostRegressor")),
     Model(
         "AdditiveRidge",
         (
             choice("keep", (True, False), "The columns beside their steps, or the steps alone."),
-            integer("thresholds", 1, 16, 4, "Quantiles at which each column is cut."),
+            THRESHOLDS,
             ALPHA,
         ),
         _additive,
         scaled=True,
     ),
-    Model("Ridge", (ALPHA,), _ridge, scaled=True),
+    Model("Ridge", (ALPHA,), estimator("sklearn.linear_model.Ridge", seeded=False), scaled=True),
     Model(
         "ExtraTreesRegressor",
-        (
-            BOOTSTRAP,
-            FEATURES,
-            LEAVES,
-            choice("max_depth", ("all", "8", "16"), "Trees that are fully grown, or not."),
-            TREES,
-            SPLIT,
-            LEAF,
-            PURITY,
-        ),
-        _extra_trees,
+        (BOOTSTRAP, FEATURES, LEAVES, GROWN, TREES, SPLIT, LEAF, PURITY),
+        estimator("sklearn.ensemble.ExtraTreesRegressor", n_jobs=1),
         starts=({"max_features": "all"},),
     ),
-    Model("KNeighborsRegressor", NEAR, _neighbours, scaled=True),
+    Model(
+        "KNeighborsRegressor",
+        NEAR,
+        estimator("hyperlens.cash.models.estimators.NearestRegressor", seeded=False),
+        scaled=True,
+    ),
     Model(
         "KernelRidge",
         (

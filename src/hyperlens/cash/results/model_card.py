@@ -138,7 +138,7 @@ def _limits(
     table: Table, record: ModelSearch, folds: FloatArray, guess: float, maximize: bool
 ) -> tuple[str, ...]:
     tried = len(record.leaders)
-    found = [
+    limits = [
         f"The validation {record.objective} is that of the best of {tried} configurations measured "
         "in full, so it flatters a little; measure on rows that the search has not seen.",
         "Rows are taken to be exchangeable: where they have an order in time or come in groups, the "
@@ -149,23 +149,23 @@ def _limits(
     ]
     better = folds.mean() > guess if maximize else folds.mean() < guess
     if not better:
-        found.insert(0, "The model is no better than a guess that does not look at the columns.")
+        limits.insert(0, "The model is no better than a guess that does not look at the columns.")
     if len(table.y) < FEW_ROWS:
-        found.append(f"{len(table.y)} rows are few; all numbers here are rough.")
+        limits.append(f"{len(table.y)} rows are few; all numbers here are rough.")
     if table.task == "classification":
         _, counts = np.unique(table.y, return_counts=True)
         if counts.min() < 10:
-            found.append(
+            limits.append(
                 f"The rarest class has {int(counts.min())} rows; what is said of it is hardly learnt."
             )
-    return (*found, *record.notes)
+    return (*limits, *record.notes)
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "hyperlens": __version__}
+    versions = {"python": platform.python_version(), "hyperlens": __version__}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found | {"platform": sys.platform}
+    return versions | {"platform": sys.platform}

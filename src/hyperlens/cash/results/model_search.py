@@ -2,13 +2,14 @@
 
 Symbols
     weight   chance of a model in each draw
-    rung     a resource at which configurations were measured; the last is all rows
+    rung     a budget at which configurations were measured; the last is all rows
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLOSE = 1e-9  # coordinates this near are one
-FULL = 1.0  # resource of an evaluation whose method knows none
+FULL = 1.0  # budget of an evaluation whose method knows none
 
 
 @dataclass(frozen=True)
 class Leader:
-    """A configuration at the largest resource that any reached; `seconds` are those it took there."""
+    """A configuration at the largest budget that any reached; `seconds` are those it took there."""
 
     trial: int
     model: str
@@ -51,11 +52,11 @@ class ModelSearch(Record):
     """A search over models: rows are models, the best first.
 
     `reached[m, 0]` counts the configurations of model m that were tried, `reached[m, k + 1]` those
-    that were measured at `resources[k]` or more without failing. `at_once` are those that went to
+    that were measured at `budgets[k]` or more without failing. `at_once` are those that went to
     all rows without having to be promoted, and `by_default` says whether the model's default was
     among them; `promoted` are those that came from fewer rows to more, `proposed` those that a
     surrogate chose. `spent` is in evaluations on all rows, of a `budget` if that is known. `best` is
-    at the largest resource, in the user's direction, nan where a model did not get so far. `reasons`
+    at the largest budget, in the user's direction, nan where a model did not get so far. `reasons`
     are those of failures, with how often each came.
     """
 
@@ -63,7 +64,7 @@ class ModelSearch(Record):
     maximize: bool
     optimizer: str
     sampling: str
-    resources: FloatArray
+    budgets: FloatArray
     models: tuple[str, ...]
     hyperparameters: IntArray
     weights: FloatArray
@@ -110,12 +111,12 @@ class ModelSearch(Record):
 
     @property
     def leaderboard(self) -> pd.DataFrame:
-        """One row a configuration at the largest resource, the best first."""
+        """One row a configuration at the largest budget, the best first."""
         import pandas as pd
 
         rows = [(i + 1, x.model, x.cost, x.seconds, x.trial) for i, x in enumerate(self.leaders)]
-        found = pd.DataFrame(rows, columns=["rank", "model", self.objective, "seconds", "trial"])
-        return found.assign(configuration=[dict(x.values) for x in self.leaders])
+        board = pd.DataFrame(rows, columns=["rank", "model", self.objective, "seconds", "trial"])
+        return board.assign(configuration=[dict(x.values) for x in self.leaders])
 
 
 def model_search(
@@ -129,18 +130,15 @@ def model_search(
         )
     own = hyperparameters_of(space)
     weights = model_weights(space, sampling) if ROOT in space.names else dict.fromkeys(own, 1.0)
-    resources = sorted({_resource(t) for t in history.trials})
-    if not resources or resources[-1] < FULL:
-        resources.append(FULL)
+    budgets = sorted({_budget(t) for t in history.trials})
+    if not budgets or budgets[-1] < FULL:
+        budgets.append(FULL)
     best_first = furthest(history)
     leaders = [_leader(trial) for trial in best_first]
     order = _order(list(weights), leaders)
     trials = {m: [t for t in history.trials if model_of(t, space) == m] for m in order}
-    failed = [t for t in history.trials if t.state is State.FAILED]
-    reasons: dict[str, int] = {}
-    for trial in failed:
-        told = trial.reason or "unknown"
-        reasons[told] = reasons.get(told, 0) + 1
+    failed = (t for t in history.trials if t.state is State.FAILED)
+    reasons = Counter(trial.reason or "unknown" for trial in failed)
     objective = history.objective()
     best = {leader.model: leader.cost for leader in reversed(leaders)}
     return ModelSearch(
@@ -148,12 +146,12 @@ def model_search(
         maximize=objective.maximize,
         optimizer=next((t.proposer for t in history.trials if t.proposer), "unknown"),
         sampling=sampling if isinstance(sampling, str) else "given",
-        resources=np.array(resources),
+        budgets=np.array(budgets),
         models=tuple(order),
         hyperparameters=np.array([len(own[m]) for m in order], dtype=np.int64),
         weights=np.array([weights[m] for m in order]),
         reached=np.array(
-            [[len(trials[m]), *_measured(trials[m], resources)] for m in order], dtype=np.int64
+            [[len(trials[m]), *_measured(trials[m], budgets)] for m in order], dtype=np.int64
         ),
         at_once=_counts(order, trials, _at_once),
         promoted=_counts(order, trials, lambda t: _rung(t) > 0),
@@ -162,11 +160,11 @@ def model_search(
             any(_at_once(t) and _is_default(t, own[m], space) for t in trials[m]) for m in order
         ),
         budget=budget,
-        spent=np.array([math.fsum(_spent(t, resources) for t in trials[m]) for m in order]),
+        spent=np.array([math.fsum(_spent(t, budgets) for t in trials[m]) for m in order]),
         failed=np.array([sum(t.state is State.FAILED for t in trials[m]) for m in order]),
         best=np.array([best.get(m, math.nan) for m in order]),
         leaders=tuple(leaders),
-        reasons=dict(sorted(reasons.items(), key=lambda item: -item[1])),
+        reasons=dict(reasons.most_common()),
         notes=_notes(best_first),
     )
 
@@ -183,12 +181,12 @@ def model_of(trial: Trial, space: Space) -> str:
 
 
 def leaderboard(history: History) -> pd.DataFrame:
-    """Configurations at the largest resource, the best first, each once."""
+    """Configurations at the largest budget, the best first, each once."""
     return model_search(history, "uniform").leaderboard
 
 
 def furthest(history: History) -> list[Trial]:
-    """Trials at the largest resource, the best first, each configuration once.
+    """Trials at the largest budget, the best first, each configuration once.
 
     Of equals it is not the earlier one, which the number of workers decides, but the first by its
     values. Without any complete trial, those that were cut short. Constants are among the values.
@@ -199,14 +197,14 @@ def furthest(history: History) -> list[Trial]:
     except AnalysisError:
         return []
     constants = history.space.constants
-    found = [
+    by_cost = [
         (cost, replace(trial, values={**constants, **trial.values}))
         for cost, trial in zip(data.y, (history.trials[i] for i in data.rows), strict=True)
     ]
-    seen: dict[str, Trial] = {}
-    for _, trial in sorted(found, key=lambda each: (each[0], _key(each[1]))):
-        seen.setdefault(_key(trial), trial)
-    return list(seen.values())
+    different: dict[str, Trial] = {}
+    for _, trial in sorted(by_cost, key=lambda each: (each[0], _key(each[1]))):
+        different.setdefault(_key(trial), trial)
+    return list(different.values())
 
 
 def so_far(history: History) -> History:
@@ -231,7 +229,7 @@ def _order(models: list[str], leaders: list[Leader]) -> list[str]:
     return led + [m for m in models if m not in led]
 
 
-def _resource(trial: Trial) -> float:
+def _budget(trial: Trial) -> float:
     return FULL if trial.budget is None else float(trial.budget)
 
 
@@ -241,18 +239,18 @@ def _rung(trial: Trial) -> int:
 
 
 def _at_once(trial: Trial) -> bool:
-    return _resource(trial) >= FULL and not _rung(trial)
+    return _budget(trial) >= FULL and not _rung(trial)
 
 
-def _measured(trials: list[Trial], resources: list[float]) -> list[int]:
-    """How many were measured at each resource or more; one that failed had all but its last."""
-    found = []
+def _measured(trials: list[Trial], budgets: list[float]) -> list[int]:
+    """How many were measured at each budget or more; one that failed had all but its last."""
+    tops = []
     for trial in trials:
-        top = resources.index(_resource(trial))
+        top = budgets.index(_budget(trial))
         if trial.state is State.FAILED:
             top = top - 1 if _rung(trial) else -1
-        found.append(top)
-    return [sum(top >= k for top in found) for k in range(len(resources))]
+        tops.append(top)
+    return [sum(top >= k for top in tops) for k in range(len(budgets))]
 
 
 def _counts(
@@ -269,16 +267,16 @@ def _is_default(trial: Trial, own: tuple[str, ...], space: Space) -> bool:
     return bool(np.allclose(here, there, atol=CLOSE, equal_nan=True))
 
 
-def _spent(trial: Trial, resources: list[float]) -> float:
-    """All rungs that a trial climbed, in evaluations at full resource."""
-    top = resources.index(_resource(trial))
-    return math.fsum(resources[max(0, top - _rung(trial)) : top + 1]) / FULL
+def _spent(trial: Trial, budgets: list[float]) -> float:
+    """All rungs that a trial climbed, in evaluations at full budget."""
+    top = budgets.index(_budget(trial))
+    return math.fsum(budgets[max(0, top - _rung(trial)) : top + 1]) / FULL
 
 
 def _notes(best: list[Trial]) -> tuple[str, ...]:
     if not best:
         return ("No evaluation succeeded, so no model can be named.",)
-    largest = _resource(best[0])
+    largest = _budget(best[0])
     if largest < FULL:
         return (
             f"No configuration came as far as all rows; the best was measured on {largest:.0%} of them.",

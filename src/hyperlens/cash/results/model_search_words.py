@@ -47,7 +47,7 @@ def _budget(record: ModelSearch) -> list[str]:
     if not whole:
         return []
     found = _most(record, whole)
-    if len(record.resources) > 1:
+    if len(record.budgets) > 1:
         drawn, last = int(record.reached[:, 0].sum()), int(record.reached[:, -1].sum())
         full = {
             m: int(record.reached[i, -1])
@@ -111,7 +111,7 @@ def _why(record: ModelSearch, m: int) -> str:
         "uniform": ", like any other",
     }.get(record.sampling, ", as you asked")
     had += f"; a draw takes it with {record.weights[m]:.0%}{rule})"
-    if len(record.resources) == 1:
+    if len(record.budgets) == 1:
         return had
     ways = []
     if record.at_once[m]:

@@ -1,11 +1,12 @@
-"""The loss of a configuration on a table, at a part of the training rows (Sarigiannis et al. 2020 section 5.1).
+"""The loss of a configuration on a table, at a part of the training rows (Sarigiannis et al. 2020,
+section 5.1).
 
 Each of a few splits trains on most rows and measures on the others; the loss is the mean. The
-resource is a stratified part of the training rows, and a smaller one is part of every larger one.
+budget is a stratified part of the training rows, and a smaller one is part of every larger one.
 
 Symbols
     n_c    training rows of class c
-    r      resource, 0 < r <= 1: class c keeps max(1, round(r n_c)) rows
+    r      budget, 0 < r <= 1: class c keeps max(1, round(r n_c)) rows
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ HELD_OUT = 0.2  # part of the rows that a split measures on
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """An objective with a resource: call it with a configuration.
+    """An objective with a budget: call it with a configuration.
 
     `metric` is a scorer of scikit-learn or its name; the loss is its negative. `builder` makes the
     estimator of a configuration where that is not one of the pool.
@@ -48,14 +49,14 @@ class Evaluation:
     seed: int = 0
     builder: Callable[[Mapping[str, Any]], Any] | None = None
 
-    def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> float:
-        return float(np.mean(self.losses(configuration, resource)))
+    def __call__(self, configuration: Mapping[str, Any], budget: float = 1.0) -> float:
+        return float(np.mean(self.losses(configuration, budget)))
 
-    def losses(self, configuration: Mapping[str, Any], resource: float = 1.0) -> list[float]:
+    def losses(self, configuration: Mapping[str, Any], budget: float = 1.0) -> list[float]:
         """One loss a split."""
         with threadpool_limits(1):  # workers share the cores; the same bytes on any number of them
             return [
-                self.loss(configuration, train[self.kept(train, resource)], held)
+                self.loss(configuration, train[self.subset(train, budget)], held)
                 for train, held in self.rows
             ]
 
@@ -74,11 +75,9 @@ class Evaluation:
         """The loss of predicting without looking at the columns; raises what the metric raises."""
         from sklearn.dummy import DummyClassifier, DummyRegressor
 
-        guess = DummyClassifier(strategy="prior")
-        if self.task == "regression":
-            guess = DummyRegressor()
-        plain = replace(self, builder=lambda _: guess)
-        return float(np.mean([plain.loss({}, train, held) for train, held in self.rows]))
+        classes = self.task == "classification"
+        guess = DummyClassifier(strategy="prior") if classes else DummyRegressor()
+        return replace(self, builder=lambda _: guess)({})
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
         """The estimator that a configuration means, not fitted."""
@@ -91,7 +90,6 @@ class Evaluation:
         """Training and held-out rows of each split, stratified by class."""
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-        everything = np.arange(len(self.y))
         if self.task == "regression":
             kind: Any = ShuffleSplit
         else:
@@ -109,32 +107,26 @@ class Evaluation:
                     f"{len(self.y)} rows are too few for {len(values)} classes, of which each part of "
                     "a split needs one row; add rows or merge classes."
                 )
-        drawn = kind(n_splits=self.splits, test_size=HELD_OUT, random_state=self.seed)
-        return [
-            (np.asarray(train, dtype=np.int64), np.asarray(held, dtype=np.int64))
-            for train, held in drawn.split(everything, self.y)
-        ]
+        splitter = kind(n_splits=self.splits, test_size=HELD_OUT, random_state=self.seed)
+        return list(splitter.split(np.arange(len(self.y)), self.y))
 
-    def kept(self, train: IntArray, resource: float) -> IntArray:
-        """Positions of the training rows that a resource allows: the first of each class, in an
-        order that is drawn once."""
-        if resource >= 1:
+    def subset(self, train: IntArray, budget: float) -> IntArray:
+        """Positions of the training rows that a budget allows: the first of each class, in an order
+        that is drawn once."""
+        if budget >= 1:
             return np.arange(len(train))
         order = np.random.default_rng([self.seed, len(train)]).permutation(len(train))
         if self.task == "regression":
-            return np.sort(order[: max(2, round(resource * len(train)))])
+            return np.sort(order[: max(2, round(budget * len(train)))])
         classes = np.unique(self.y[train], return_inverse=True)[1][order]
-        chosen = [
-            members[: max(1, round(resource * len(members)))]
-            for c in range(classes.max() + 1)
-            for members in (order[classes == c],)
-        ]
-        return np.sort(np.concatenate(chosen))
+        by_class = (order[classes == c] for c in range(classes.max() + 1))
+        return np.sort(
+            np.concatenate([rows[: max(1, round(budget * len(rows)))] for rows in by_class])
+        )
 
     @cached_property
     def _scorer(self) -> Any:
-        from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
-        from sklearn.metrics import log_loss as measure
+        from sklearn.metrics import get_scorer, get_scorer_names, log_loss, make_scorer
 
         name = self.metric or DEFAULT_METRIC[self.task]
         if not isinstance(name, str):
@@ -142,7 +134,7 @@ class Evaluation:
         if name == "neg_log_loss":  # all classes, also those that a split does not hold
             labels = np.unique(self.y)
             return make_scorer(
-                measure, greater_is_better=False, response_method="predict_proba", labels=labels
+                log_loss, greater_is_better=False, response_method="predict_proba", labels=labels
             )
         if name not in get_scorer_names():
             raise SourceError(

@@ -1,6 +1,6 @@
 """Optimisers for a space of models: those of `optimize`, begun with each model's own default.
 
-Defaults are what a user would have tried by hand. They come where the resource is largest, so that
+Defaults are what a user would have tried by hand. They come where the budget is largest, so that
 no small sample can rule them out, unless that would take all of the time, and take at most half of
 what a bracket begins with.
 """
@@ -36,8 +36,8 @@ def method(
     first: FloatArray | None = None,
     whole_first: bool = True,
 ) -> Optimizer:
-    """An optimiser by its name; `budget` counts evaluations at full resource. It begins with the
-    vectors `first`, as far as they fit, and with the whole resource or with the smallest part."""
+    """An optimiser by its name; `budget` counts evaluations at full budget. It begins with the
+    vectors `first`, as far as they fit, and with the whole budget of each or with the smallest part."""
     if name not in METHODS:
         raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(METHODS)}.")
     if budget < 1:
@@ -49,9 +49,9 @@ def method(
         return AsynchronousFrom(first, space, trials=budget, sampling=sampling, seed=seed)
     kind = {"hyperband": Hyperband, "halving": Halving, "random": RandomModels}[name]
     brackets = 1 if name == "random" else None
-    found = kind(space, trials=budget, brackets=brackets, sampling=sampling, seed=seed)
-    _begin_with(found, first, whole_first)
-    return found
+    search = kind(space, trials=budget, brackets=brackets, sampling=sampling, seed=seed)
+    _begin_with(search, first, whole_first)
+    return search
 
 
 def first_vectors(
@@ -67,12 +67,12 @@ def first_vectors(
     choices = (space.constants[root],) if alone else space[root].choices
     named = {str(choice): choice for choice in choices}
     default = {p.name: p.default for p in space.parameters}
-    wanted = [
+    configurations = [
         {**default, root: named[model], **start}
         for model in sorted(weights, key=lambda m: -weights[m])
         for start in ({}, *(starts or {}).get(model, ()))
     ]
-    vectors = space.cube.vectors(space.encode(wanted))  # leaves out what is inactive
+    vectors = space.cube.vectors(space.encode(configurations))  # leaves out what is inactive
     vectors = vectors[~space.forbidden(vectors)]
     return space.encode(space.decode(vectors))
 
@@ -94,17 +94,17 @@ class AsynchronousFrom(Asynchronous):
         if self._drawn < len(self.first):
             return 0, self.first[self._drawn], self._drawn
         known = np.array([entry.vector for entry in self._rungs[0]])
-        found: FloatArray = super()._fresh()[1]
+        vector: FloatArray = super()._fresh()[1]
         for attempt in range(REDRAWS):
-            if not len(known) or not same(known, found).any():
+            if not len(known) or not same(known, vector).any():
                 break
             drawn = self._sample(1, np.random.default_rng([self.seed, 6, self._drawn, attempt]))
-            found = self.space.encode(self.space.decode(drawn))[0]
-        return 0, found, self._drawn
+            vector = self.space.encode(self.space.decode(drawn))[0]
+        return 0, vector, self._drawn
 
 
 def _begin_with(search: Hyperband, first: FloatArray, whole_first: bool) -> None:
-    """Start with the bracket of most resource, so that whoever stops a search early has something,
+    """Start with the bracket of the largest budget, so that whoever stops a search early has something,
     or with that of least; and put configurations in place of those drawn first. None comes twice: a
     model without hyperparameters is measured once."""
     if whole_first:
@@ -115,32 +115,32 @@ def _begin_with(search: Hyperband, first: FloatArray, whole_first: bool) -> None
         drawn = [entry.vector for entry in running.rungs[0]]
         for place in range(min(len(left), (len(drawn) + 1) // 2)):
             drawn[place] = left.pop(0)
-        chosen = _different(drawn, known, search, k)
-        running.rungs[0] = [Entry(vector, place) for place, vector in enumerate(chosen)]
-        known = np.vstack([known, *chosen])
+        vectors = _different(drawn, known, search, k)
+        running.rungs[0] = [Entry(vector, place) for place, vector in enumerate(vectors)]
+        known = np.vstack([known, *vectors])
 
 
 def _different(
     drawn: list[FloatArray], known: FloatArray, search: Hyperband, bracket: int
 ) -> list[FloatArray]:
     """What is not known yet; others are drawn in place of the rest, as long as there are any."""
-    found: list[FloatArray] = []
+    new: list[FloatArray] = []
     for attempt in range(REDRAWS):
         for vector in drawn:
-            if not same(np.vstack([known, *found]), vector).any():
-                found.append(vector)
-        missing = len(search._running[bracket].rungs[0]) - len(found)
+            if not same(np.vstack([known, *new]), vector).any():
+                new.append(vector)
+        missing = len(search._running[bracket].rungs[0]) - len(new)
         if not missing:
             break
         rng = np.random.default_rng([search.seed, 6, bracket, attempt])
         drawn = list(search.space.encode(search.space.decode(search._sample(missing, rng))))
-    return found
+    return new
 
 
 def _smbo(space: Space, budget: int, sampling: Sampling, seed: int, first: FloatArray) -> SMBO:
     """With a forest, which is at home where most parameters are inactive."""
     size = max(1, round(DESIGN * budget))
     drawn = ModelSampler(space, sampling).sample(size, np.random.default_rng([seed, 5]))
-    kept = first[: (size + 1) // 2]
-    design = np.vstack([kept, drawn[len(kept) :]])
+    first = first[: (size + 1) // 2]
+    design = np.vstack([first, drawn[len(first) :]])
     return SMBO(space, design=design, surrogate="forest", acquisition="ei", seed=seed)

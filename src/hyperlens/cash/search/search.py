@@ -47,8 +47,8 @@ class Target:
         self.maximize = not named.startswith("neg_")
         self.__name__ = named.removeprefix("neg_")
 
-    def __call__(self, configuration: Mapping[str, Any], resource: float = 1.0) -> float:
-        loss = self.evaluation(configuration, resource)
+    def __call__(self, configuration: Mapping[str, Any], budget: float = 1.0) -> float:
+        loss = self.evaluation(configuration, budget)
         return -loss if self.maximize else loss
 
 
@@ -108,23 +108,23 @@ class Search:
     def searched(self) -> Space:
         """The space, with its root of models."""
         if self.space is not None:
-            given = as_space(self.space)
-            rooted(given, ROOT)
-            return given
-        chosen = self.models
+            space = as_space(self.space)
+            rooted(space, ROOT)
+            return space
+        names = self.models
         if self.notes:
-            chosen = [m.name for m in pool(self.task) if not m.name.startswith("XGB")]
-        return pool_space(self.task, chosen)
+            names = [m.name for m in pool(self.task) if not m.name.startswith("XGB")]
+        return pool_space(self.task, names)
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """How a configuration is measured; refuses what cannot be."""
         folds = self.folds or _by_size(len(self.y))
-        found = Evaluation(
+        evaluation = Evaluation(
             self.X, self.y, self.task, folds, self.metric, self.seed, builder=self.build
         )
-        _check_metric(found)
-        return found
+        _check_metric(evaluation)
+        return evaluation
 
     @cached_property
     def target(self) -> Target:
@@ -138,29 +138,21 @@ class Search:
         starts: dict[str, list[Mapping[str, Any]]] = {}
         if self.space is None:
             for model in pool(self.task):
-                named = [{f"{model.name}:{k}": v for k, v in s.items()} for s in model.starts]
-                starts[model.name] = list(named)
+                starts[model.name] = [
+                    {f"{model.name}:{k}": v for k, v in start.items()} for start in model.starts
+                ]
         return first_vectors(self.searched, self.sampling, starts)
 
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
+        optimizer = method(
+            self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.first,
+            self._whole_first,
+        )  # fmt: skip
         setting = Setting(
-            self.searched,
-            method(
-                self.optimizer,
-                self.searched,
-                self.budget,
-                self.sampling,
-                self.seed,
-                self.first,
-                self._whole_first,
-            ),
-            self.budget,
-            self.target.maximize,
-            self._kept,
-            self.name,
+            self.searched, optimizer, self.budget, self.target.maximize, self._storage, self.name,
             self.time,
-        )
+        )  # fmt: skip
         timeout = self.timeout
         if timeout is None and self.time is not None:
             timeout = self.time / PATIENCE
@@ -171,15 +163,15 @@ class Search:
         """What was measured so far, also by a run that was stopped: configurations that waited to
         go on then are pruned here, and go on when the search does."""
         target = self.target
-        store = Store(self._kept, self.searched, self.name, target.maximize, target.__name__)
+        store = Store(self._storage, self.searched, self.name, target.maximize, target.__name__)
         try:
             waiting = [k for k in store.changes() if k.state is None and k.paused and k.rungs]
-            ended = store.history()
+            history = store.history()
         finally:
             store.close()
         sign = -1.0 if target.maximize else 1.0
-        cut = [_cut_short(kept, sign, self.optimizer) for kept in waiting]
-        return replace(ended, trials=tuple(sorted((*ended.trials, *cut), key=lambda t: t.number)))
+        trials = (*history.trials, *(_cut_short(each, sign, self.optimizer) for each in waiting))
+        return replace(history, trials=tuple(sorted(trials, key=lambda t: t.number)))
 
     def refit(self, trial: Trial) -> Any:
         """The estimator of a trial's configuration, trained on all rows."""
@@ -206,21 +198,17 @@ class Search:
             plain = column.astype(str) if column.dtype.kind == "O" else column
             whole.update(hash_pandas_object(plain, index=False).to_numpy().tobytes())
         whole.update(repr([str(v) for v in self.y]).encode())
-        asked: list[Any] = [
-            self.task,
-            self.budget,
-            self.optimizer,
-            self.sampling,
-            self.target.__name__,
-        ]
-        asked += [self.evaluation.splits, self.seed, self.defaults, self.searched.to_json()]
-        asked += [self.timeout, _code_of(self.build)]  # they decide what an evaluation comes to
-        asked += [self._whole_first]
-        whole.update(json.dumps(asked, default=str).encode())
+        question = [
+            self.task, self.budget, self.optimizer, self.sampling, self.target.__name__,
+            self.evaluation.splits, self.seed, self.defaults, self.searched.to_json(),
+            self.timeout, _code_of(self.build),  # they decide what an evaluation comes to
+            self._whole_first,
+        ]  # fmt: skip
+        whole.update(json.dumps(question, default=str).encode())
         return whole.hexdigest()[:8]
 
     @property
-    def _kept(self) -> Storage:
+    def _storage(self) -> Storage:
         """The storage, or one in memory that outlives a run that is stopped."""
         if self.storage is not None:
             return self.storage
@@ -228,8 +216,8 @@ class Search:
             from optuna.storages import InMemoryStorage
 
             self._memory.append(InMemoryStorage())
-        kept: Storage = self._memory[0]
-        return kept
+        memory: Storage = self._memory[0]
+        return memory
 
 
 def _code_of(build: Builder | None) -> str | None:
@@ -243,28 +231,28 @@ def _code_of(build: Builder | None) -> str | None:
 
 
 def best_trial(history: History) -> Trial:
-    """The best configuration at the largest resource."""
-    found = furthest(history)
-    if not found:
+    """The best configuration at the largest budget."""
+    trials = furthest(history)
+    if not trials:
         raise AnalysisError(_why_nothing(history))
-    return found[0]
+    return trials[0]
 
 
 def _by_size(rows: int) -> int:
     return next((times for most, times in TIMES if rows <= most), 1)
 
 
-def _cut_short(kept: Kept, sign: float, optimizer: str) -> Trial:
-    budget, cost = kept.rungs[-1]
+def _cut_short(waiting: Kept, sign: float, optimizer: str) -> Trial:
+    budget, cost = waiting.rungs[-1]
     return Trial(
-        kept.number,
-        kept.values,
+        waiting.number,
+        waiting.values,
         (sign * cost,),
         State.PRUNED,
         budget=budget,
         proposer=optimizer,
         reason="the search was stopped before it could go on",
-        proposal=Proposal(rung=len(kept.rungs) - 1, budget=budget),
+        proposal=Proposal(rung=len(waiting.rungs) - 1, budget=budget),
     )
 
 
