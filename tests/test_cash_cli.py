@@ -21,7 +21,6 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import cli
-from hyperlens.cash.results import output_folder as delivery
 from hyperlens.cash.search.evaluation import Evaluation
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -282,7 +281,7 @@ def test_rare_classes_and_full_disks(data: Path, tmp_path: Path) -> None:
     assert "The class 'b' has one row" in err
     table().to_csv(data, index=False)
     full = OSError(28, "No space left on device")
-    with mock.patch.object(delivery, "_put", side_effect=full):
+    with mock.patch.object(output_folder, "_put", side_effect=full):
         code, _, err = run(data, "--target", "label", *SMALL)
     assert code == 2
     assert "No space left on device" in err

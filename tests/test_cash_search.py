@@ -21,9 +21,9 @@ from hyperlens import AnalysisError, History, Parameter, SourceError, Space, Spa
 from hyperlens.cash import pool
 from hyperlens.cash.models.pool import pool_space
 from hyperlens.cash.results.model_search import ModelSearch, model_search
-from hyperlens.cash.results.one_model import within
+from hyperlens.cash.results.one_model import one_model
 from hyperlens.cash.search.evaluation import Evaluation
-from hyperlens.cash.search.optimizers import METHODS, first_vectors, method
+from hyperlens.cash.search.optimizers import OPTIMIZERS, first_vectors, make_optimizer
 from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.optimize.models.model_sampling import ModelSampler
 from hyperlens.optimize.optimizers.schedule import schedule
@@ -53,7 +53,7 @@ def measured(history: History) -> set[tuple[str, Any, Any, State]]:
     }
 
 
-@pytest.mark.parametrize("optimizer", METHODS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_every_method_searches(optimizer: str) -> None:
     plan = search(optimizer=optimizer)
     history = plan.run()
@@ -80,7 +80,7 @@ def test_any_number_of_workers_finds_the_same(optimizer: str) -> None:
 def test_smbo_on_the_whole_pool() -> None:
     """After its design the forest proposes, and each proposal is a configuration of the space."""
     space = pool_space("classification")
-    optimizer = method("smbo", space, budget=12)
+    optimizer = make_optimizer("smbo", space, budget=12)
     for k in range(6):
         proposal = optimizer.ask()
         assert proposal is not None
@@ -113,19 +113,19 @@ def test_defaults_are_tried_on_all_rows_first() -> None:
     space = pool_space("classification")
     first_ones = first_vectors(space)
     defaults = space.decode(first_ones)
-    optimizer = method("hyperband", space, budget=99, first=first_ones)
+    optimizer = make_optimizer("hyperband", space, budget=99, first=first_ones)
     asked = [optimizer.ask() for _ in range(11)]
     assert [p.values for p in asked if p] == defaults
     assert {p.proposal.budget for p in asked if p} == {1.0}
-    small = method(
+    small = make_optimizer(
         "hyperband", space, budget=9, first=first_ones
     )  # three brackets of 3, 4 and 9 configurations
     drawn = [small.ask() for _ in range(16)]
     budgets = [p.proposal.budget for p in drawn if p and p.values in defaults]
     assert budgets == [1.0] * 2 + [1 / 3] * 2 + [1 / 9] * 5
-    for name in METHODS:
-        first = method(name, space, budget=33, first=first_ones).ask()
-        plain = method(name, space, budget=33).ask()
+    for name in OPTIMIZERS:
+        first = make_optimizer(name, space, budget=33, first=first_ones).ask()
+        plain = make_optimizer(name, space, budget=33).ask()
         assert first is not None
         assert plain is not None
         assert first.values == defaults[0]
@@ -161,7 +161,7 @@ def test_a_model_without_hyperparameters_is_measured_once(optimizer: str) -> Non
 
 def test_without_defaults_brackets_hold_what_is_drawn() -> None:
     space = pool_space("classification")
-    optimizer = method("halving", space, budget=9, seed=4)
+    optimizer = make_optimizer("halving", space, budget=9, seed=4)
     drawn = ModelSampler(space).sample(27, np.random.default_rng([4, 3, 0]))
     asked = [optimizer.ask() for _ in range(27)]
     found = np.array([p.vector for p in asked if p])
@@ -382,7 +382,7 @@ def test_only_a_search_over_models_has_a_story() -> None:
 
 def test_one_model_by_itself(story: tuple[History, ModelSearch]) -> None:
     history, record = story
-    alone = within(history, "BernoulliNB")
+    alone = one_model(history, "BernoulliNB")
     assert set(alone.space.names) == {
         f"BernoulliNB:{h}" for h in ("fit_prior", "thresholds", "alpha")
     }
@@ -392,17 +392,19 @@ def test_one_model_by_itself(story: tuple[History, ModelSearch]) -> None:
     values = space.decode(ModelSampler(space, "uniform").sample(80, 0))
     trials = tuple(hl.Trial(i, v, (float(i),)) for i, v in enumerate(values))
     whole = History(space, (hl.Objective("loss"),), trials)
-    linear = within(whole, "LinearDiscriminantAnalysis")  # its own conditions stay
+    linear = one_model(whole, "LinearDiscriminantAnalysis")  # its own conditions stay
     assert set(linear.space.clauses) == {
         f"{linear.space.constants['model']}:{h}" for h in ("tol", "shrinkage")
     }
     assert not len(linear.space.misfits(linear.vectors))
     assert (
         "good"
-        in within(own(raising, budget=3, optimizer="random").run(), "good").space.constants.values()
+        in one_model(
+            own(raising, budget=3, optimizer="random").run(), "good"
+        ).space.constants.values()
     )
     with pytest.raises(AnalysisError, match="bad has no hyperparameters"):
-        within(own(raising, budget=3, optimizer="random").run(), "bad")
+        one_model(own(raising, budget=3, optimizer="random").run(), "bad")
 
 
 # The budget of an evaluation

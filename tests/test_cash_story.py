@@ -8,7 +8,7 @@ import pytest
 
 from hyperlens import History, Objective, Parameter, Space, State, Trial
 from hyperlens.cash.results.model_search import furthest, model_search
-from hyperlens.cash.results.one_model import within
+from hyperlens.cash.results.one_model import one_model
 from hyperlens.proposal import Proposal
 
 THIRD = 1 / 3
@@ -148,5 +148,5 @@ def test_one_model_has_a_story_too() -> None:
         "The best configuration of a has a loss of 0.",
         "All 3 full evaluations went to a, the only model.",
     )
-    assert within(run, "a").space.names == ("a:x",)
-    assert len(within(run, "a").trials) == 3
+    assert one_model(run, "a").space.names == ("a:x",)
+    assert len(one_model(run, "a").trials) == 3

@@ -10,7 +10,7 @@ import typer
 
 from hyperlens.cash.data.dataset import Table, prepare, read_table
 from hyperlens.cash.results.output_folder import check_folder
-from hyperlens.cash.search.optimizers import Method
+from hyperlens.cash.search.optimizers import OptimizerName
 from hyperlens.cash.search.search import Search
 from hyperlens.commands.options import SEED
 from hyperlens.commands.runs import refuse_overwriting, stopped_by_a_signal
@@ -44,7 +44,7 @@ SEARCH = like(
     metric=typer.Option(
         help="A scorer of scikit-learn; by default log loss, or RMSE for a number."
     ),
-    optimizer=Annotated[Method, typer.Option(help="How configurations are chosen.")],
+    optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
     sampling=typer.Option(help="How often each model is drawn."),
     budget=typer.Option(min=1, help="Evaluations on all rows."),
     time=duration("--time", "Then no evaluation begins: 90s, 10m, 2h."),
@@ -138,7 +138,7 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     from hyperlens import terminal
     from hyperlens.cash.results.model_card import model_card
     from hyperlens.cash.results.model_search import model_search
-    from hyperlens.cash.results.output_folder import deliver, whole_pipeline
+    from hyperlens.cash.results.output_folder import whole_pipeline, write_folder
     from hyperlens.cash.search.search import best_trial
 
     best = best_trial(history)
@@ -146,7 +146,7 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     terminal.show(record)
     model = search.refit(best)
     card = model_card(search, table, record, best, model)
-    path, page = deliver(folder, whole_pipeline(table, model), card)
+    path, page = write_folder(folder, whole_pipeline(table, model), card)
     typer.echo(f"Model: {terminal.printable(path)}")
     typer.echo(f"Card: {terminal.printable(page)}")
     if html:

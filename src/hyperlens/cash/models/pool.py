@@ -34,12 +34,12 @@ def pool(task: Task, models: Sequence[str] | None = None) -> tuple[Model, ...]:
 def pool_space(task: Task, models: Sequence[str] | None = None) -> Space:
     """The space of the pool: hyperparameters are named model:name and active with their model. The
     root of a single model is a constant."""
-    chosen = pool(task, models)
-    names = tuple(m.name for m in chosen)
+    members = pool(task, models)
+    names = tuple(m.name for m in members)
     alone = len(names) == 1
     parameters = [] if alone else [Parameter(ROOT, "categorical", choices=names)]
     clauses: dict[str, Clauses] = {}
-    for model in chosen:
+    for model in members:
         for h in model.hyperparameters:
             parameter = h.parameter(model.name)
             parameters.append(parameter)

@@ -75,8 +75,8 @@ def _line(text: object) -> str:
 
 
 def _code(text: object) -> str:
-    kept = (c for c in _line(text) if unicodedata.category(c) not in CONTROL)
-    return "".join(kept).replace("`", "'")
+    shown = (c for c in _line(text) if unicodedata.category(c) not in CONTROL)
+    return "".join(shown).replace("`", "'")
 
 
 def _example(card: ModelCard) -> str:

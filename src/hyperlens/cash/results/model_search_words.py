@@ -25,13 +25,13 @@ def winner(record: ModelSearch) -> list[str]:
     name = record.objective
     if len(record.models) == 1:
         return [f"The best configuration of {best.model} has a {name} of {best.cost:.4g}."]
-    found = [f"{best.model} came first, with a {name} of {best.cost:.4g}."]
+    sentences = [f"{best.model} came first, with a {name} of {best.cost:.4g}."]
     others = [m for m in range(1, len(record.models)) if not math.isnan(record.best[m])]
     if others:
         second = others[0]
         gap = abs(record.best[second] - best.cost)
         near = gap <= CLOSE * abs(best.cost)
-        found.append(
+        sentences.append(
             f"The best of another model is {record.models[second]}'s, {record.best[second]:.4g}"
             + (
                 ": hardly a difference, so the simpler or faster of the two will do."
@@ -39,14 +39,14 @@ def winner(record: ModelSearch) -> list[str]:
                 else "."
             )
         )
-    return found
+    return sentences
 
 
 def _budget(record: ModelSearch) -> list[str]:
     whole = float(record.spent.sum())
     if not whole:
         return []
-    found = _most(record, whole)
+    sentences = _most(record, whole)
     if len(record.budgets) > 1:
         drawn, last = int(record.reached[:, 0].sum()), int(record.reached[:, -1].sum())
         full = {
@@ -54,16 +54,16 @@ def _budget(record: ModelSearch) -> list[str]:
             for i, m in enumerate(record.models)
             if record.reached[i, -1]
         }
-        told = ", ".join(f"{m} {n}" for m, n in sorted(full.items(), key=lambda x: -x[1]))
+        by_model = ", ".join(f"{m} {n}" for m, n in sorted(full.items(), key=lambda x: -x[1]))
         were = "was" if last == 1 else "were"
-        found.append(
+        sentences.append(
             f"Of {drawn} configurations, {last} {were} measured on all rows"
-            + (f" ({told})." if told and len(record.models) > 1 else ".")
+            + (f" ({by_model})." if by_model and len(record.models) > 1 else ".")
         )
     unseen = [m for i, m in enumerate(record.models) if not record.reached[i, 0]]
     if unseen:
-        found.append(f"Never drawn: {', '.join(unseen)}; {_what_would_reach(record, whole)}.")
-    return found
+        sentences.append(f"Never drawn: {', '.join(unseen)}; {_what_would_reach(record, whole)}.")
+    return sentences
 
 
 def _what_would_reach(record: ModelSearch, whole: float) -> str:
@@ -126,7 +126,9 @@ def _failures(record: ModelSearch) -> list[str]:
     failed = int(record.failed.sum())
     if not failed:
         return []
-    told = "; ".join(f"{n} x {reason}" for reason, n in list(record.reasons.items())[:MOST_REASONS])
+    reasons = "; ".join(
+        f"{n} x {reason}" for reason, n in list(record.reasons.items())[:MOST_REASONS]
+    )
     more = "; ..." if len(record.reasons) > MOST_REASONS else ""
     each = "evaluation" if failed == 1 else "evaluations"
-    return [f"{failed} {each} failed and count as worst: {told}{more}."]
+    return [f"{failed} {each} failed and count as worst: {reasons}{more}."]

@@ -13,7 +13,7 @@ from hyperlens.spaces.configspace import Clauses
 from hyperlens.spaces.space import Space
 
 
-def within(history: History, model: str) -> History:
+def one_model(history: History, model: str) -> History:
     """The trials of one model as a run on the parameters that it can have."""
     space = history.space
     of_each = hyperparameters_of(space)
@@ -43,7 +43,7 @@ def within(history: History, model: str) -> History:
 
 def _holds(atom: tuple[str, str, Any], model: str) -> bool:
     """Does this model fulfil a condition on the root?"""
-    _, comparison, wanted = atom
+    _, comparison, value = atom
     if comparison == "in":
-        return model in map(str, wanted)
-    return (str(wanted) == model) == (comparison == "equal")
+        return model in map(str, value)
+    return (str(value) == model) == (comparison == "equal")

@@ -42,7 +42,7 @@ def whole_pipeline(table: Table, model: Any) -> Any:
     return Pipeline([("columns", table.columns), ("predict", model)])
 
 
-def deliver(folder: Path, model: Any, card: ModelCard) -> tuple[Path, Path]:
+def write_folder(folder: Path, model: Any, card: ModelCard) -> tuple[Path, Path]:
     """Write model and card, each whole or not at all; where they are."""
     import joblib
 

@@ -20,14 +20,14 @@ from hyperlens.optimize.optimizers.ledger import same
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import Space
 
-Method = Literal["hyperband", "halving", "asha", "random", "smbo"]
-METHODS: tuple[str, ...] = get_args(Method)
+OptimizerName = Literal["hyperband", "halving", "asha", "random", "smbo"]
+OPTIMIZERS: tuple[str, ...] = get_args(OptimizerName)
 
 DESIGN = 1 / 3  # of smbo's budget comes before its first surrogate
 REDRAWS = 20  # rounds of drawing configurations again that were drawn already
 
 
-def method(
+def make_optimizer(
     name: str,
     space: Space,
     budget: int = 99,
@@ -38,8 +38,8 @@ def method(
 ) -> Optimizer:
     """An optimiser by its name; `budget` counts evaluations at full budget. It begins with the
     vectors `first`, as far as they fit, and with the whole budget of each or with the smallest part."""
-    if name not in METHODS:
-        raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(METHODS)}.")
+    if name not in OPTIMIZERS:
+        raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(OPTIMIZERS)}.")
     if budget < 1:
         raise SpaceError(f"A budget of {budget} full evaluations is none; choose at least 1.")
     first = np.empty((0, len(space))) if first is None else first

@@ -17,7 +17,7 @@ from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import ROOT, pool, pool_space
 from hyperlens.cash.results.model_search import furthest
 from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
-from hyperlens.cash.search.optimizers import first_vectors, method
+from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.refit import refitted
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, rooted
@@ -145,7 +145,7 @@ class Search:
 
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
-        optimizer = method(
+        optimizer = make_optimizer(
             self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.first,
             self._whole_first,
         )  # fmt: skip

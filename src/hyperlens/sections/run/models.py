@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from hyperlens import words as say
 from hyperlens.cash.results.model_search import ModelSearch
-from hyperlens.cash.results.one_model import within
+from hyperlens.cash.results.one_model import one_model
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.importance.importance import Importance, importance
 from hyperlens.explain.models.fidelity import all_budgets
@@ -52,7 +52,7 @@ def cards(records: Records) -> tuple[Card, ...]:
 
 def _within(history: History, model: str, seed: int) -> Importance:
     """Trials on parts of the rows included where that is sound."""
-    alone = within(history, model)
+    alone = one_model(history, model)
     if any(t.budget for t in alone.trials):
         alone = all_budgets(alone, seed=seed)
     count = len(alone.data().y)
