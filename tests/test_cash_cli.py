@@ -21,6 +21,7 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import cli
+from hyperlens.cash.results import output_folder
 from hyperlens.cash.search.evaluation import Evaluation
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -8,38 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hyperlens.cash.models.model import (
-    ADA,
-    BOOSTING,
-    BOOSTING_STARTS,
-    BOOTSTRAP,
-    DEPTH,
-    FEATURES,
-    GRADIENT,
-    GRADIENT_STARTS,
-    LEAF,
-    NEAR,
-    PURITY,
-    SPLIT,
-    THRESHOLDS,
-    TREES,
-    WIDE,
-    Model,
-    choice,
-    estimator,
-    integer,
-    none_for,
-    real,
-)
+from hyperlens.cash.models import hyperparameters as hp
+from hyperlens.cash.models.model import BOOSTING_STARTS, GRADIENT_STARTS, Model, estimator
 
-CRITERION = choice("criterion", ("gini", "entropy"), "Entropy is the log loss of a leaf.")
-WEIGHT = choice(
-    "class_weight", ("none", "balanced"), "Balanced lifts rare classes.", setting=none_for("none")
+CRITERION = hp.choice("criterion", ("gini", "entropy"), "Entropy is the log loss of a leaf.")
+WEIGHT = hp.choice(
+    "class_weight",
+    ("none", "balanced"),
+    "Balanced lifts rare classes.",
+    setting=hp.none_for("none"),
 )
-L1 = real(
+L1 = hp.real(
     "l1_ratio", 0.0, 1.0, 0.5, "Part of the penalty that is L1.", when=("penalty", "elastic net")
 )
-SMOOTHING = real(
+SMOOTHING = hp.real(
     "var_smoothing",
     1e-10,
     1.0,
@@ -47,10 +29,10 @@ SMOOTHING = real(
     "Part of the largest variance that is added to all.",
     log=True,
 )
-SHRINKAGE = real(
+SHRINKAGE = hp.real(
     "shrinkage", 0.0, 1.0, 0.1, "From the full to a diagonal covariance.", when=("solver", "lsqr")
 )
-RANK = real(
+RANK = hp.real(
     "tol",
     1e-6,
     0.1,
@@ -59,7 +41,7 @@ RANK = real(
     log=True,
     when=("solver", "svd"),
 )
-REGULAR = real(
+REGULAR = hp.real(
     "reg_param", 1e-3, 1.0, 0.1, "From each class's covariance to the identity.", log=True
 )
 
@@ -113,40 +95,42 @@ def _linear_discriminant(settings: Mapping[str, Any], seed: int) -> Any:
 CLASSIFIERS = (
     Model(
         "RandomForestClassifier",
-        (CRITERION, BOOTSTRAP, WEIGHT, TREES, DEPTH, SPLIT, LEAF, WIDE),
+        (CRITERION, hp.BOOTSTRAP, WEIGHT, hp.TREES, hp.DEPTH, hp.SPLIT, hp.LEAF, hp.WIDE),
         estimator("sklearn.ensemble.RandomForestClassifier", n_jobs=1),
     ),
     Model(
         "LogisticRegression",
         (
-            choice("penalty", ("ridge", "elastic net"), "A mixed penalty leaves columns out."),
-            choice("fit_intercept", (True, False), "Without it all classes are equally likely."),
+            hp.choice("penalty", ("ridge", "elastic net"), "A mixed penalty leaves columns out."),
+            hp.choice("fit_intercept", (True, False), "Without it all classes are equally likely."),
             WEIGHT,
-            choice("squares", (False, True), "Squared columns bend the boundary."),
-            real("C", 1e-4, 1e3, 1.0, "Inverse strength of the penalty.", log=True),
+            hp.choice("squares", (False, True), "Squared columns bend the boundary."),
+            hp.real("C", 1e-4, 1e3, 1.0, "Inverse strength of the penalty.", log=True),
             L1,
         ),
         _logistic_regression,
         scaled=True,
         starts=({"squares": True},),
     ),
-    Model("XGBoost", BOOSTING, _xgboost, starts=BOOSTING_STARTS),
+    Model("XGBoost", hp.BOOSTING, _xgboost, starts=BOOSTING_STARTS),
     Model(
         "GradientBoostingClassifier",
         (
-            choice("init", ("prior", "zero"), "Where boosting starts.", setting=none_for("prior")),
-            *GRADIENT,
+            hp.choice(
+                "init", ("prior", "zero"), "Where boosting starts.", setting=hp.none_for("prior")
+            ),
+            *hp.GRADIENT,
         ),
         estimator("sklearn.ensemble.GradientBoostingClassifier"),
         starts=GRADIENT_STARTS,
     ),
-    Model("AdaBoostClassifier", ADA, estimator("sklearn.ensemble.AdaBoostClassifier")),
+    Model("AdaBoostClassifier", hp.ADA, estimator("sklearn.ensemble.AdaBoostClassifier")),
     Model(
         "BernoulliNB",
         (
-            choice("fit_prior", (True, False), "Learnt or equal class priors."),
-            THRESHOLDS,
-            real("alpha", 1e-2, 100.0, 1.0, "Pseudo-counts.", log=True),
+            hp.choice("fit_prior", (True, False), "Learnt or equal class priors."),
+            hp.THRESHOLDS,
+            hp.real("alpha", 1e-2, 100.0, 1.0, "Pseudo-counts.", log=True),
         ),
         _bernoulli,
     ),
@@ -158,21 +142,21 @@ CLASSIFIERS = (
     ),
     Model(
         "ExtraTreesClassifier",
-        (CRITERION, BOOTSTRAP, WEIGHT, FEATURES, TREES, SPLIT, LEAF, PURITY),
+        (CRITERION, hp.BOOTSTRAP, WEIGHT, hp.FEATURES, hp.TREES, hp.SPLIT, hp.LEAF, hp.PURITY),
         estimator("sklearn.ensemble.ExtraTreesClassifier", n_jobs=1),
         starts=({"max_features": "all"},),
     ),
     Model(
         "KNeighborsClassifier",
-        NEAR,
+        hp.NEAR,
         estimator("hyperlens.cash.models.estimators.NearestClassifier", seeded=False),
         scaled=True,
     ),
     Model(
         "LinearDiscriminantAnalysis",
         (
-            choice("solver", ("lsqr", "svd"), "With a shrunk covariance, or with its rank cut."),
-            integer("components", 1, 100, 100, "Principal components to look at.", log=True),
+            hp.choice("solver", ("lsqr", "svd"), "With a shrunk covariance, or with its rank cut."),
+            hp.integer("components", 1, 100, 100, "Principal components to look at.", log=True),
             SHRINKAGE,
             RANK,
         ),

@@ -10,44 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hyperlens.cash.models.model import (
-    ADA,
-    BOOSTING,
-    BOOSTING_STARTS,
-    BOOTSTRAP,
-    DEPTH,
-    FEATURES,
-    GRADIENT,
-    GRADIENT_STARTS,
-    LEAF,
-    LEAVES,
-    NEAR,
-    PURITY,
-    SPLIT,
-    THRESHOLDS,
-    TREES,
-    WIDE,
-    Model,
-    choice,
-    estimator,
-    integer,
-    none_for,
-    real,
-)
+from hyperlens.cash.models import hyperparameters as hp
+from hyperlens.cash.models.model import BOOSTING_STARTS, GRADIENT_STARTS, Model, estimator
 
-ALPHA = real("alpha", 1e-3, 1e4, 1.0, "Strength of the penalty.", log=True)
-PART = choice(
+ALPHA = hp.real("alpha", 1e-3, 1e4, 1.0, "Strength of the penalty.", log=True)
+PART = hp.choice(
     "max_samples",
     ("1.0", "0.7", "0.4"),
     "Part of the rows in each resample.",
     when=("bootstrap", True),
     setting=float,
 )
-GROWN = choice(
+GROWN = hp.choice(
     "max_depth",
     ("all", "8", "16"),
     "Trees that are fully grown, or not.",
-    setting=none_for("all", int),
+    setting=hp.none_for("all", int),
 )
 
 
@@ -97,39 +75,43 @@ def _ridge_on(features: Any, settings: Mapping[str, Any]) -> Any:
 REGRESSORS = (
     Model(
         "RandomForestRegressor",
-        (BOOTSTRAP, PART, LEAVES, TREES, DEPTH, SPLIT, LEAF, WIDE),
+        (hp.BOOTSTRAP, PART, hp.LEAVES, hp.TREES, hp.DEPTH, hp.SPLIT, hp.LEAF, hp.WIDE),
         estimator("sklearn.ensemble.RandomForestRegressor", n_jobs=1),
     ),
     Model(
         "ElasticNet",
         (
-            choice("fit_intercept", (True, False), "Without it the mean row has the mean target."),
-            choice("selection", ("cyclic", "random"), "Order in which coefficients are updated."),
-            choice("positive", (False, True), "Only columns that raise the target."),
-            choice("squares", (False, True), "Squared columns bend the surface."),
-            real("alpha", 1e-4, 1.0, 0.01, "Strength of the penalty.", log=True),
-            real("l1_ratio", 0.05, 1.0, 0.5, "Part of the penalty that is L1."),
+            hp.choice(
+                "fit_intercept", (True, False), "Without it the mean row has the mean target."
+            ),
+            hp.choice(
+                "selection", ("cyclic", "random"), "Order in which coefficients are updated."
+            ),
+            hp.choice("positive", (False, True), "Only columns that raise the target."),
+            hp.choice("squares", (False, True), "Squared columns bend the surface."),
+            hp.real("alpha", 1e-4, 1.0, 0.01, "Strength of the penalty.", log=True),
+            hp.real("l1_ratio", 0.05, 1.0, 0.5, "Part of the penalty that is L1."),
         ),
         _elastic_net,
         scaled=True,
         starts=({"squares": True},),
     ),
-    Model("XGBRegressor", BOOSTING, _xgboost, starts=BOOSTING_STARTS),
+    Model("XGBRegressor", hp.BOOSTING, _xgboost, starts=BOOSTING_STARTS),
     Model(
         "GradientBoostingRegressor",
         (
-            choice("loss", ("squared_error", "huber"), "Huber's is less moved by outliers."),
-            *GRADIENT,
+            hp.choice("loss", ("squared_error", "huber"), "Huber's is less moved by outliers."),
+            *hp.GRADIENT,
         ),
         estimator("sklearn.ensemble.GradientBoostingRegressor"),
         starts=GRADIENT_STARTS,
     ),
-    Model("AdaBoostRegressor", ADA, estimator("sklearn.ensemble.AdaBoostRegressor")),
+    Model("AdaBoostRegressor", hp.ADA, estimator("sklearn.ensemble.AdaBoostRegressor")),
     Model(
         "AdditiveRidge",
         (
-            choice("keep", (True, False), "The columns beside their steps, or the steps alone."),
-            THRESHOLDS,
+            hp.choice("keep", (True, False), "The columns beside their steps, or the steps alone."),
+            hp.THRESHOLDS,
             ALPHA,
         ),
         _additive,
@@ -138,22 +120,24 @@ REGRESSORS = (
     Model("Ridge", (ALPHA,), estimator("sklearn.linear_model.Ridge", seeded=False), scaled=True),
     Model(
         "ExtraTreesRegressor",
-        (BOOTSTRAP, FEATURES, LEAVES, GROWN, TREES, SPLIT, LEAF, PURITY),
+        (hp.BOOTSTRAP, hp.FEATURES, hp.LEAVES, GROWN, hp.TREES, hp.SPLIT, hp.LEAF, hp.PURITY),
         estimator("sklearn.ensemble.ExtraTreesRegressor", n_jobs=1),
         starts=({"max_features": "all"},),
     ),
     Model(
         "KNeighborsRegressor",
-        NEAR,
+        hp.NEAR,
         estimator("hyperlens.cash.models.estimators.NearestRegressor", seeded=False),
         scaled=True,
     ),
     Model(
         "KernelRidge",
         (
-            choice("kernel", ("rbf", "laplacian"), "Smooth, or with edges."),
-            integer("components", 20, 300, 100, "Landmarks of the kernel.", log=True),
-            real("gamma", 0.01, 10.0, 1.0, "Inverse width, over the number of columns.", log=True),
+            hp.choice("kernel", ("rbf", "laplacian"), "Smooth, or with edges."),
+            hp.integer("components", 20, 300, 100, "Landmarks of the kernel.", log=True),
+            hp.real(
+                "gamma", 0.01, 10.0, 1.0, "Inverse width, over the number of columns.", log=True
+            ),
             ALPHA,
         ),
         _kernel,
