@@ -138,7 +138,8 @@ class GP:
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of a new cost, noise included, at vectors X (m, d).
 
-        mu + s k'beta and v (1 - s^2 k'R^-1 k): no term for the uncertainty of the trend.
+        mu + s k'beta and v (1 - s^2 k'R^-1 k) (Rasmussen and Williams 2006, Eq. 2.25 and 2.26, with
+        the noise): no term for the uncertainty of the trend.
         """
         state = self.posterior
         X = _vectors(state.cube, X)
@@ -151,7 +152,7 @@ class GP:
             rows = slice(first, first + CHUNK)
             k = s * gram(state.factors, X[rows], state.X)
             mean[rows] = state.parameters.trend + k @ state.beta
-            half = solve_triangular(state.upper, k.T, trans=1, check_finite=False)
+            half = solve_triangular(state.upper, k.T, trans=1, check_finite=False)  # U^-T s k
             variance[rows] = v * np.maximum(1 - np.einsum("nm,nm->m", half, half), 0)
         return mean, np.sqrt(variance)
 
@@ -195,7 +196,8 @@ class GP:
     def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Prediction of training rows as if these rows had been left out, parameters kept.
 
-        With B the rows: mean y_B - (Q_BB)^-1 beta_B, covariance v (Q_BB)^-1, where Q = R^-1.
+        With B the rows: mean y_B - (Q_BB)^-1 beta_B, covariance v (Q_BB)^-1, where Q = R^-1
+        (Rasmussen and Williams 2006, Eq. 5.12, for several rows at once).
         """
         state = self.posterior
         inverse = np.linalg.inv(state.inverse[np.ix_(rows, rows)])
