@@ -256,7 +256,7 @@ def test_a_signal_is_like_ctrl_c(data: Path, tmp_path: Path) -> None:
         (("--target", "label", "--time", "0s"), "'0s' is no duration"),
         (("--target", "label", "--metric", "beauty"), "There is no metric 'beauty'"),
         (("--target", "label", "--model", "SVM"), "There is no model 'SVM'"),
-        (("--target", "label", "--budget", "4"), "raise it to 9"),
+        (("--target", "label", "--budget", "4"), "allow 9"),
         (("--target", "label", "--out", "data.csv"), "Nothing can be written"),
         (("--target", "label", "--out", "data.csv/model"), "Nothing can be written"),
         (("--target", "label", "--html", "nowhere/report.html"), "cannot be written"),
