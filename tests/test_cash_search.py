@@ -247,7 +247,7 @@ def test_no_time_at_all() -> None:
     [
         ({"optimizer": "grid"}, "no optimiser 'grid'"),
         ({"budget": 0}, "A budget of 0"),
-        ({"budget": 5}, "raise it to 9"),
+        ({"budget": 5}, "allow 9"),
         ({"sampling": "even"}, "no sampling 'even'"),
         ({"models": ["SVM", "GaussianNB"]}, "no model 'SVM'"),
         ({"metric": "beauty"}, "no metric 'beauty'"),
