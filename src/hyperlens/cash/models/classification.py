@@ -96,7 +96,7 @@ CLASSIFIERS = (
     Model(
         "RandomForestClassifier",
         (CRITERION, hp.BOOTSTRAP, WEIGHT, hp.TREES, hp.DEPTH, hp.SPLIT, hp.LEAF, hp.WIDE),
-        estimator("sklearn.ensemble.RandomForestClassifier", n_jobs=1),
+        estimator("RandomForestClassifier", n_jobs=1),
     ),
     Model(
         "LogisticRegression",
@@ -121,10 +121,10 @@ CLASSIFIERS = (
             ),
             *hp.GRADIENT,
         ),
-        estimator("sklearn.ensemble.GradientBoostingClassifier"),
+        estimator("GradientBoostingClassifier"),
         starts=GRADIENT_STARTS,
     ),
-    Model("AdaBoostClassifier", hp.ADA, estimator("sklearn.ensemble.AdaBoostClassifier")),
+    Model("AdaBoostClassifier", hp.ADA, estimator("AdaBoostClassifier")),
     Model(
         "BernoulliNB",
         (
@@ -137,19 +137,19 @@ CLASSIFIERS = (
     Model(
         "GaussianNB",
         (SMOOTHING,),
-        estimator("sklearn.naive_bayes.GaussianNB", seeded=False),
+        estimator("GaussianNB", seeded=False),
         scaled=True,
     ),
     Model(
         "ExtraTreesClassifier",
         (CRITERION, hp.BOOTSTRAP, WEIGHT, hp.FEATURES, hp.TREES, hp.SPLIT, hp.LEAF, hp.PURITY),
-        estimator("sklearn.ensemble.ExtraTreesClassifier", n_jobs=1),
+        estimator("ExtraTreesClassifier", n_jobs=1),
         starts=({"max_features": "all"},),
     ),
     Model(
         "KNeighborsClassifier",
         hp.NEAR,
-        estimator("hyperlens.cash.models.estimators.NearestClassifier", seeded=False),
+        estimator("NearestClassifier", seeded=False),
         scaled=True,
     ),
     Model(
@@ -166,7 +166,7 @@ CLASSIFIERS = (
     Model(
         "QuadraticDiscriminantAnalysis",
         (REGULAR,),
-        estimator("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis", seeded=False),
+        estimator("QuadraticDiscriminantAnalysis", seeded=False),
         scaled=True,
     ),
 )

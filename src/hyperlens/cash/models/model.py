@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Literal
 
 from hyperlens.cash.models.hyperparameters import Hyperparameter
@@ -37,12 +36,16 @@ class Model:
         return self.make(settings, seed)
 
 
-def estimator(path: str, *, seeded: bool = True, **fixed: Any) -> Make:
-    """Makes the class at a dotted path, imported when it is built."""
-    module, _, name = path.rpartition(".")
+def estimator(name: str, *, seeded: bool = True, **fixed: Any) -> Make:
+    """Makes a class of scikit-learn's or of ours, imported when it is built."""
 
     def make(settings: Mapping[str, Any], seed: int) -> Any:
-        kind = getattr(import_module(module), name)
+        from sklearn import discriminant_analysis, ensemble, linear_model, naive_bayes
+
+        from hyperlens.cash.models import estimators
+
+        rooms = (ensemble, linear_model, naive_bayes, discriminant_analysis, estimators)
+        kind = next(getattr(room, name) for room in rooms if hasattr(room, name))
         return kind(**settings, **fixed, **({"random_state": seed} if seeded else {}))
 
     return make

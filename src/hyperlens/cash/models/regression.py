@@ -76,7 +76,7 @@ REGRESSORS = (
     Model(
         "RandomForestRegressor",
         (hp.BOOTSTRAP, PART, hp.LEAVES, hp.TREES, hp.DEPTH, hp.SPLIT, hp.LEAF, hp.WIDE),
-        estimator("sklearn.ensemble.RandomForestRegressor", n_jobs=1),
+        estimator("RandomForestRegressor", n_jobs=1),
     ),
     Model(
         "ElasticNet",
@@ -103,10 +103,10 @@ REGRESSORS = (
             hp.choice("loss", ("squared_error", "huber"), "Huber's is less moved by outliers."),
             *hp.GRADIENT,
         ),
-        estimator("sklearn.ensemble.GradientBoostingRegressor"),
+        estimator("GradientBoostingRegressor"),
         starts=GRADIENT_STARTS,
     ),
-    Model("AdaBoostRegressor", hp.ADA, estimator("sklearn.ensemble.AdaBoostRegressor")),
+    Model("AdaBoostRegressor", hp.ADA, estimator("AdaBoostRegressor")),
     Model(
         "AdditiveRidge",
         (
@@ -117,17 +117,17 @@ REGRESSORS = (
         _additive,
         scaled=True,
     ),
-    Model("Ridge", (ALPHA,), estimator("sklearn.linear_model.Ridge", seeded=False), scaled=True),
+    Model("Ridge", (ALPHA,), estimator("Ridge", seeded=False), scaled=True),
     Model(
         "ExtraTreesRegressor",
         (hp.BOOTSTRAP, hp.FEATURES, hp.LEAVES, GROWN, hp.TREES, hp.SPLIT, hp.LEAF, hp.PURITY),
-        estimator("sklearn.ensemble.ExtraTreesRegressor", n_jobs=1),
+        estimator("ExtraTreesRegressor", n_jobs=1),
         starts=({"max_features": "all"},),
     ),
     Model(
         "KNeighborsRegressor",
         hp.NEAR,
-        estimator("hyperlens.cash.models.estimators.NearestRegressor", seeded=False),
+        estimator("NearestRegressor", seeded=False),
         scaled=True,
     ),
     Model(
