@@ -3,8 +3,8 @@ pipelines it means."""
 
 from __future__ import annotations
 
-from hyperlens.cash.models.hyperparameters import Hyperparameter
 from hyperlens.cash.models.model import Model, Task
+from hyperlens.cash.models.model_hyperparameters import Hyperparameter
 from hyperlens.cash.models.pool import build, pool, pool_space
 
 __all__ = ["Hyperparameter", "Model", "Task", "build", "pool", "pool_space"]

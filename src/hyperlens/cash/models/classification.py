@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hyperlens.cash.models import hyperparameters as hp
+from hyperlens.cash.models import model_hyperparameters as hp
 from hyperlens.cash.models.model import BOOSTING_STARTS, GRADIENT_STARTS, Model, estimator
 
 CRITERION = hp.choice("criterion", ("gini", "entropy"), "Entropy is the log loss of a leaf.")

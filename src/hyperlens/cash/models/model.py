@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hyperlens.cash.models.hyperparameters import Hyperparameter
+from hyperlens.cash.models.model_hyperparameters import Hyperparameter
 
 Task = Literal["classification", "regression"]
 Make = Callable[[Mapping[str, Any], int], Any]  # from settings and a seed to an estimator

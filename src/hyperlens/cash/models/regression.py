@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hyperlens.cash.models import hyperparameters as hp
+from hyperlens.cash.models import model_hyperparameters as hp
 from hyperlens.cash.models.model import BOOSTING_STARTS, GRADIENT_STARTS, Model, estimator
 
 ALPHA = hp.real("alpha", 1e-3, 1e4, 1.0, "Strength of the penalty.", log=True)
