@@ -13,7 +13,7 @@ import optuna
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CODE = r"\n\n```python\n(.*?)```"
+CODE = r"\n\n```(?:python)?\n(.*?)```"
 
 
 def text(name: str) -> str:
