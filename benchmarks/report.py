@@ -106,7 +106,7 @@ class Page:
     def card(self, name: str, **more: Any) -> float:
         """Seconds until a card is there."""
         start = time.perf_counter()
-        found = self.ask("/api/ask", {"run": 0, "card": name, **more})
+        found = self.ask("/api/ask", {"run": 0, "section": name, **more})
         while found["state"] in ("waiting", "running"):
             time.sleep(0.02)
             found = self.ask(f"/api/job?ticket={found['ticket']}")
@@ -174,8 +174,8 @@ def page_rows(folder: Path) -> list[Row]:
             waits.append(time.perf_counter() - start)
             time.sleep(0.05)
         cached = max(page.card(card) for card in ("overview", "importance"))
-        effect = page.card("effect", parameter="x0")
-        switched = page.card("effect", parameter="x1")
+        effect = page.card("effects", parameter="x0")
+        switched = page.card("effects", parameter="x1")
 
         def client(k: int) -> float:
             start = time.perf_counter()

@@ -417,13 +417,13 @@ def test_json_has_every_record() -> None:
 
 
 def test_a_saved_analysis_is_drawn_again_without_the_run(tmp_path: Path) -> None:
-    """The same bytes: by hand-made records, and by those of a run, beside another."""
+    """The same bytes: by hand-made records, and by those of a run with proposals, beside another."""
     space = hl.Space.of([hl.Parameter(name, "float", -1, 1) for name in ("x", "y")])
     first, second = (
-        hl.minimize(lambda v: v["x"] ** 2 + v["y"], space, trials=16, optimizer="random", seed=seed)
+        hl.minimize(lambda v: v["x"] ** 2 + v["y"], space, trials=16, initial=8, seed=seed)
         for seed in (0, 1)
     )
-    choices = Choices(surrogate="gp")
+    choices = Choices(trial=12, surrogate="gp")
     for made in (analysis(), analyse(first, choices, beside={"other": second})):
         path = tmp_path / "run.json"
         path.write_text(made.to_json())

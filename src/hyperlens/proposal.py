@@ -25,6 +25,7 @@ RUNGS, TWIN, LEASE = "hyperlens:rungs", "hyperlens:twin", "hyperlens:lease"
 VALUES = "hyperlens:values"
 
 MOST_LEARNED = 10**6  # trials that ranges may name
+INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded
 
 Kind = Literal["initial", "proposed"]
 Acquisition = Literal["lcb", "ei"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from hyperlens.proposal import INITIAL
 from hyperlens.runs.history import History
-
-PER_PARAMETER = 4  # trials that are left out as the initial design where nothing is recorded
 
 
 def explainable(history: History) -> tuple[tuple[int, ...], bool]:
     """Numbers of the trials that a recorded surrogate proposed, and True; without any, those of all
     trials after as many as an initial design has, and False."""
     recorded = tuple(t.number for t in history.trials if t.proposal and t.proposal.by_surrogate)
-    later = history.trials[PER_PARAMETER * len(history.space) :]
+    later = history.trials[INITIAL * len(history.space) :]
     return recorded or tuple(t.number for t in later), bool(recorded)

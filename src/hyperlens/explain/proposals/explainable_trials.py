@@ -15,9 +15,8 @@ from hyperlens.explain.proposals.proposers import (
     recorded_aim,
 )
 from hyperlens.explain.proposals.question import Question
+from hyperlens.proposal import INITIAL
 from hyperlens.runs.history import History
-
-INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded
 
 
 def comparable(

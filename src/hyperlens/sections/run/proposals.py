@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from hyperlens import words as say
 from hyperlens.explain.proposals.path import ProposalPath, path
-from hyperlens.explain.proposals.reasons import motive
 from hyperlens.explain.proposals.why import Why, why
 from hyperlens.explain.run.trials import Trials
 from hyperlens.plots.proposals.path import (
@@ -18,10 +15,11 @@ from hyperlens.plots.proposals.path import (
     draw_predictions,
 )
 from hyperlens.plots.proposals.reasons_by_trial import draw_reasons
+from hyperlens.proposal import INITIAL
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Control, Fact, Table
 from hyperlens.sections.cards.figures import as_plain, figure_of, unavailable
-from hyperlens.sections.explainable import PER_PARAMETER, explainable
+from hyperlens.sections.explainable import explainable
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.run.overview import TRIALS
 
@@ -42,7 +40,6 @@ TURNS = (
     "hyperlens path --tau choose another."
 )
 MOST_PROPOSALS = 60  # explained, evenly over the run
-MOST_SENTENCES = 2  # of parameters, that go with a trial of the slider
 DRAWN = {"random", "hyperband", "halving", "asha", "RandomSampler", "GridSampler", "QMCSampler"}
 
 
@@ -83,7 +80,7 @@ def cards(records: Records) -> tuple[Card | None, ...]:
 def unrecorded_card(record: Trials) -> Card | None:
     """How to see reasons where no surrogate is recorded; None where there are too few trials, or
     where all were drawn and none was proposed."""
-    if len(record.state) <= PER_PARAMETER * len(record.parameters):
+    if len(record.state) <= INITIAL * len(record.parameters):
         return None
     if set(record.proposer) <= DRAWN:
         return None
@@ -118,12 +115,12 @@ def _reasons(record: ProposalPath) -> Card:
     return Card(
         id="reasons",
         title=TITLE,
-        lead=(_motives(record),),
+        lead=(record.sentence,),
         figure=as_plain(draw_reasons(record, last)),
         csv=record.to_csv(),
         controls=(Control("trial", "slider", "Trial", numbers, last),) if last else (),
         captions=tuple(
-            ({"trial": (k,)}, text) for k in range(last + 1) for text in _captions(record.why(k))
+            ({"trial": (k,)}, text) for k, texts in enumerate(record.captions) for text in texts
         ),
         notes=record.notes,
         how=_how(record),
@@ -134,7 +131,7 @@ def _desirability(record: ProposalPath) -> Card:
     return Card(
         id="desirability",
         title="Desirability paths",
-        lead=(_strongest(record),),
+        lead=(record.weight_sentence,),
         figure=figure_of(record),
         csv=record.to_csv(),
         how=(
@@ -162,7 +159,7 @@ def _predictions(record: ProposalPath) -> Card:
     return Card(
         id="predictions",
         title="Predicted and measured",
-        lead=(_kept_promises(record),),
+        lead=(record.expectation_sentence,),
         figure=as_plain(draw_predictions(record)),
         csv=str(record.predictions.to_csv(index=False)),
         how=(
@@ -260,62 +257,3 @@ def _how(record: ProposalPath) -> tuple[str, ...]:
     improving = (IMPROVEMENT,) if "ei" in record.proposed_by else ()
     turns = (TURNS,) if {"ei", "lcb"} <= set(record.proposed_by) else ()
     return (HOW, bound, *improving, *turns)
-
-
-def _motives(record: ProposalPath) -> str:
-    """What the proposals were for, counted."""
-    counts: dict[str, int] = {}
-    for mean, uncertainty in zip(record.payout["mean"], record.payout["uncertainty"], strict=True):
-        what = motive(float(mean), float(uncertainty), record.maximize)
-        counts[what] = counts.get(what, 0) + 1
-    most = sorted(counts.items(), key=lambda item: -item[1])
-    parts = ", ".join(f"{n} {what}" for what, n in most[:3])
-    return (
-        f"Of {say.counted(len(record.trial), record.called)} explained, by what they meant: {parts}. "
-        "Exploitation is a better expected result than average, exploration more uncertainty."
-    )
-
-
-def _captions(record: Why) -> tuple[str, ...]:
-    """What goes with one trial: its sentence, its numbers, and what the strongest parameters did."""
-    result = (
-        "It failed."
-        if record.measured is None
-        else f"It then measured {say.number(record.measured)}."
-    )
-    numbers = "; ".join(
-        f"{part} {say.number(record.actual[part])} ({record.compared_with} "
-        f"{say.number(record.average[part])}, payout {record.payout[part]:+.3g})"
-        for part in record.parts
-    )
-    return (
-        f"{record.sentence} {result}",
-        f"{numbers[0].upper() + numbers[1:]}.",
-        *record.sentences[:MOST_SENTENCES],
-    )
-
-
-def _strongest(record: ProposalPath) -> str:
-    weight = abs(record.bound).mean(axis=0)
-    first = int(weight.argmax())
-    return (
-        f"{record.parameters[first]} weighed most in the search's choices, "
-        f"{say.number(float(weight[first]), 3)} of the bound on average. "
-        + ("Upward" if record.maximize else "Downward")
-        + " is desirable."
-    )
-
-
-def _kept_promises(record: ProposalPath) -> str:
-    """How often the result lay within two standard deviations of what was predicted."""
-    known = [k for k in range(len(record.trial)) if math.isfinite(record.measured[k])]
-    if not known:
-        return "None of these proposals has a result."
-    near = [
-        abs(record.measured[k] - record.actual["mean"][k]) <= 2 * record.actual["uncertainty"][k]
-        for k in known
-    ]
-    return (
-        f"{sum(near)} of {say.counted(len(known), 'proposal')} came out within two standard deviations "
-        "of what the search expected; about 95 % would be right."
-    )
