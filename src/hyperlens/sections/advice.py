@@ -215,9 +215,11 @@ def _fix(names: tuple[str, ...], total: dict[str, float], surrogates: Surrogates
     little = [name for name in names if total.get(name, 0.0) < LITTLE]
     if not little:
         return []
+    it_has, its, values = (
+        ("it has", "its", "value") if len(little) == 1 else ("each has", "their", "values")
+    )
     return [
-        f"In a next search, leave {first_few(little, 5)} at {'its' if len(little) == 1 else 'their'} best "
-        f"value{'s' * (len(little) > 1)}: {'it has' if len(little) == 1 else 'each has'} less than "
+        f"In a next search, leave {first_few(little, 5)} at {its} best {values}: {it_has} less than "
         f"{percent(LITTLE)} of the variance, alone and with others."
     ]
 

@@ -1,4 +1,4 @@
-"""How everything was computed, a paragraph of each section that has one, and how good the surrogates are."""
+"""How everything was computed: a paragraph of each section that has one, and both surrogates judged."""
 
 from __future__ import annotations
 
