@@ -62,6 +62,7 @@ MAY_USE = {
     "optuna": {"proposal", "optimize", "importers", "spaces", "errors"},
     "plots": {"explain", "comparison", "optimize", "cash", "record", "words", "errors"},
     "sections": {
+        "proposal",
         "plain",
         "words",
         "explain",
