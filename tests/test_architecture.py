@@ -132,9 +132,6 @@ NAMESAKES = {"anova", "protocol", "search"}
 
 LONG = 60  # lines of a function
 LONGER = {
-    "explain.effects.regions:regions",
-    "explain.effects.reliability:reliability",
-    "explain.importance.ablation:ablation",
     "explain.proposals.why:explained",
 }
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: title, verdict, sentence, first rows, notes; light and dark alike."""
+"""What a notebook shows of a result: verdict, sentence, first rows, notes; light and dark alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison as LaTeX tables: average ranks, and adjusted p-values as in Sarigiannis et al.'s tables 4 to 7."""
+"""Ranks and adjusted p-values as LaTeX tables (as Sarigiannis et al. 2020 tables 4 to 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Regions of the space in which a parameter's effect is known with more confidence (Moosbauer et al. 2021 section 5)."""
+"""Regions of the space in which an effect is known more surely (Moosbauer et al. 2021 section 5).
+
+Symbols
+    targets    what regions should be alike in: curves of the variance along the parameter, Eq. 6
+    impurity   sum of squared distances to the mean curve of a region, Eq. 6
+    MC, OC     mean standard deviation over the grid, and that next to the best trial
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,7 @@ import heapq
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy.stats import norm as normal
@@ -41,10 +47,8 @@ class Region:
     share: float  # of the space in which the parameter is active
     points: int  # of the sample
     trials: int
-    confidence: float  # mean of std over the grid (Moosbauer et al. 2021: MC)
-    confidence_best: (
-        float  # std at the grid point next to the best trial (Moosbauer et al. 2021: OC)
-    )
+    confidence: float  # MC
+    confidence_best: float  # OC
     holds_best: bool
     mean: FloatArray
     std: FloatArray
@@ -185,12 +189,7 @@ def regions(
     impurity of the whole space. `surrogate` is "gp", "forest" or a model of another library, as for an
     effect.
     """
-    if criterion not in ("l2", "area", "variance", "mean"):
-        raise AnalysisError(
-            f"There is no criterion '{criterion}'; choose 'l2', 'area', 'variance' or 'mean'."
-        )
-    if sum(x is not None for x in (levels, splits, until)) > 1:
-        raise AnalysisError("Levels, splits and until exclude each other; give one of them.")
+    _check(criterion, levels, splits, until)
     column = history.space.column(parameter)
     fitted = fit_or_take(history, surrogate, seed=seed, objective=objective)
     codes, values = history.space.grid(parameter, grid)
@@ -200,11 +199,10 @@ def regions(
         history, objective, parameter, column, codes, fitted, level, drawn,
         _targets(fitted, history, drawn, criterion, curve), min_size, min_improvement, seed,
     )  # fmt: skip
-    chosen = history.objective(objective)
-    best = history.best(objective).values
+    target = history.objective(objective)
     tree = Regions(
-        objective=chosen.name,
-        maximize=chosen.maximize,
+        objective=target.name,
+        maximize=target.maximize,
         parameter=parameter,
         values=tuple(values),
         log=history.space[parameter].log,
@@ -213,25 +211,28 @@ def regions(
         curve=curve,
         surrogate=fitted.name,
         level=level,
-        best_value=best.get(parameter),
+        best_value=history.best(objective).values.get(parameter),
         tree=(grower.root(),),
         quality=fitted.quality,
         notes=fitted.notes,
         _grower=grower,
     )
-    if until is not None:
-        tree = grower.until(tree, until)
-    elif splits is not None:
-        tree = grower.best_first(tree, splits)
-    else:
-        tree = grower.by_levels(tree, 3 if levels is None else levels)
-    return replace(tree, tree=grower.known(tree.tree))
+    return grower.grown(tree, levels, splits, until)
+
+
+def _check(criterion: str, *stops: float | None) -> None:
+    if criterion not in get_args(Criterion):
+        raise AnalysisError(
+            f"There is no criterion '{criterion}'; choose 'l2', 'area', 'variance' or 'mean'."
+        )
+    if sum(stop is not None for stop in stops) > 1:
+        raise AnalysisError("Levels, splits and until exclude each other; give one of them.")
 
 
 def _targets(
     fitted: Fitted, history: History, drawn: Curves, criterion: Criterion, curve: str
 ) -> FloatArray:
-    """What a region should be alike in: a curve or a number for each configuration (Moosbauer et al. 2021 C.3.2)."""
+    """A curve or a number for each configuration (Moosbauer et al. 2021 C.3.2)."""
     if criterion in ("variance", "mean"):
         mean, std = fitted.model.predict(history.space.cube.vectors(drawn.latents))
         return (mean if criterion == "mean" else std**2)[:, None]
@@ -257,8 +258,21 @@ class Grower:
     min_improvement: float
     seed: int
 
+    # Growing: by levels, best first, or until the best trial's region is sure enough
+
     def root(self) -> Region:
         return self._region(0, None, 0, {})
+
+    def grown(
+        self, tree: Regions, levels: int | None, splits: int | None, until: float | None
+    ) -> Regions:
+        if until is not None:
+            tree = self.until(tree, until)
+        elif splits is not None:
+            tree = self.best_first(tree, splits)
+        else:
+            tree = self.by_levels(tree, 3 if levels is None else levels)
+        return replace(tree, tree=self.known(tree.tree))
 
     def split(self, tree: Regions, region: int) -> Regions:
         leaf = next((r for r in tree.leaves if r.id == region), None)
@@ -307,8 +321,10 @@ class Grower:
             tree = self._apply(tree, leaf, found[1])
         return tree
 
+    # One step of Algorithm 1: the best split of a node, and its two regions
+
     def _best(self, leaf: Region) -> tuple[float, Split] | None:
-        """The split that gains most among columns active in the whole node (Moosbauer et al. 2021 Appendix B)."""
+        """The split that gains most among columns active in the whole node (Appendix B)."""
         rows = self._rows(leaf.box)
         T = self.targets[rows]
         cube = self.history.space.cube
@@ -372,10 +388,12 @@ class Grower:
             box=box,
         )
 
+    # The effect in each region: exact in the leaves (Eq. 5), weighted means above them
+
     def known(self, tree: tuple[Region, ...]) -> tuple[Region, ...]:
         """The same tree with every effect: exact in leaves, inner ones as weighted means of theirs.
 
-        Both the mean and the mean of pointwise variances (Moosbauer et al. 2021 Eq. 5) of a region are the means of its
+        Both the mean and the mean of pointwise variances (Eq. 5) of a region are the means of its
         parts' by their share of the space.
         """
         found: dict[int, Region] = {}

@@ -1,4 +1,4 @@
-"""How right an effect is where the truth is known (Moosbauer et al. 2021 section 6): NLL, MC, OC, and what regions gain.
+"""How right an effect is where the truth is known, and what regions gain (Moosbauer et al. 2021 6).
 
 Symbols
     mean, s     an effect and its standard deviation on the grid
@@ -116,37 +116,15 @@ def reliability(
         if len(record.parameters) != 1:
             raise AnalysisError("Reliability is of one parameter's effect; name one parameter.")
         name, values = record.parameters[0], record.values[0]
+        best = None if record.best_values is None else record.best_values[0]
     else:
-        name, values = record.parameter, record.values
+        name, values, best = record.parameter, record.values, record.best_value
     column = history.space.column(name)
     codes = history.space[name].encode(list(values))
+    at = _nearest(history, name, codes, best)
+    rows = _rows(history, record, column, sample, seed)
     objective = _Objective(history, truth, vectorized)
-
-    def true_effect(latents: FloatArray) -> FloatArray:
-        return objective.average(latents, column, codes)
-
-    if isinstance(record, Effect):
-        best = None if record.best_values is None else record.best_values[0]
-        at = _nearest(history, name, codes, best)
-        rows = [
-            _Row(
-                "the whole space",
-                0,
-                record.mean,
-                record.std,
-                sample_box(history.space.cube, {}, sample, seed),
-            )
-        ]
-    else:
-        at = _nearest(history, name, codes, record.best_value)
-        rows = [
-            _Row(
-                r.rule, r.points, r.mean, r.std, sample_box(history.space.cube, r.box, sample, seed)
-            )
-            for r in record.tree
-        ]
-        if (baseline := _neighbourhood(history, record, column)) is not None:
-            rows.append(baseline)
+    true_effects = [objective.average(row.latents, column, codes) for row in rows]
     return Reliability(
         objective=record.objective,
         parameter=name,
@@ -154,7 +132,7 @@ def reliability(
         points=tuple(row.points for row in rows),
         mc=np.array([np.nanmean(row.std) for row in rows]),
         oc=np.array([np.nan if at is None else row.std[at] for row in rows]),
-        nll=np.array([nll(true_effect(row.latents), row.mean, row.std) for row in rows]),
+        nll=np.array([nll(t, r.mean, r.std) for t, r in zip(true_effects, rows, strict=True)]),
         sample=sample,
         notes=(f"The true effect is a mean over at most {sample} configurations of each region.",),
     )
@@ -169,6 +147,22 @@ class _Row:
     mean: FloatArray
     std: FloatArray
     latents: FloatArray
+
+
+def _rows(
+    history: History, record: Effect | Regions, column: int, sample: int, seed: int
+) -> list[_Row]:
+    """The whole space, or every region of a tree and the naive baseline."""
+    cube = history.space.cube
+    if isinstance(record, Effect):
+        everywhere = sample_box(cube, {}, sample, seed)
+        return [_Row("the whole space", 0, record.mean, record.std, everywhere)]
+    rows = [
+        _Row(r.rule, r.points, r.mean, r.std, sample_box(cube, r.box, sample, seed))
+        for r in record.tree
+    ]
+    baseline = _neighbourhood(history, record, column)
+    return rows if baseline is None else [*rows, baseline]
 
 
 @dataclass(frozen=True)
@@ -219,7 +213,7 @@ def _nearest(history: History, name: str, codes: FloatArray, value: Any) -> int 
 
 
 def _neighbourhood(history: History, tree: Regions, column: int) -> _Row | None:
-    """their naive baseline (table 11): the configurations of the sample nearest to the best trial by
+    """The naive baseline (table 11): the configurations of the sample nearest to the best trial by
     the sum of distances in the other parameters, as many as its region has."""
     drawn, region = tree.drawn, tree.best
     if drawn is None or region is None:

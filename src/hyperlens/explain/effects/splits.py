@@ -1,4 +1,4 @@
-"""Binary splits of a sample so that curves within each side are alike (Moosbauer et al. 2021 Algorithm 1).
+"""Binary splits so that curves within each side are alike (Moosbauer et al. 2021 Algorithm 1).
 
 Symbols
     T        targets (m, g): one curve a configuration
@@ -36,7 +36,9 @@ def ordered_split(column: int, x: FloatArray, T: FloatArray, least: int) -> Spli
     order = np.argsort(x, kind="stable")
     ranked = x[order]
     n = len(x)
-    sums = np.cumsum(T[order] - T.mean(axis=0), axis=0)[:-1]  # of the left side; the right is minus
+    # With curves centred, the sums of both sides are L and -L, and the impurity (Eq. 6) falls by
+    # |L|^2 / n_left + |L|^2 / n_right.
+    sums = np.cumsum(T[order] - T.mean(axis=0), axis=0)[:-1]  # L of every threshold
     size = np.arange(1, n)
     gains = np.sum(sums**2, axis=1) * (1 / size + 1 / (n - size))
     allowed = (ranked[1:] > ranked[:-1]) & (size >= least) & (n - size >= least)
@@ -63,7 +65,7 @@ def category_split(column: int, level: IntArray, T: FloatArray, least: int) -> S
     allowed = (size >= least) & (n - size >= least)
     if not allowed.any():
         return None
-    gains = np.sum(left_sums**2, axis=1) * (1 / size + 1 / (n - size))
+    gains = np.sum(left_sums**2, axis=1) * (1 / size + 1 / (n - size))  # as for a threshold
     at = int(np.argmax(np.where(allowed, gains, -np.inf)))
     return Split(column, np.isin(level, present[subsets[at].astype(bool)]), float(gains[at]))
 
@@ -71,12 +73,12 @@ def category_split(column: int, level: IntArray, T: FloatArray, least: int) -> S
 def _subsets(means: FloatArray, counts: IntArray, levels: int) -> FloatArray:
     """Rows of zeros and ones: which levels go left."""
     if levels <= FEW_LEVELS:
-        chosen = [
+        beside = [
             c for k in range(levels) for c in combinations(range(1, levels), k) if k < levels
         ]  # the first level always goes left, so that no split is tried twice
-        rows = np.zeros((len(chosen), levels))
+        rows = np.zeros((len(beside), levels))
         rows[:, 0] = 1
-        for i, c in enumerate(chosen):
+        for i, c in enumerate(beside):
             rows[i, list(c)] = 1
         return np.asarray(rows[rows.sum(axis=1) < levels])
     weighted = (means - np.average(means, axis=0, weights=counts)) * np.sqrt(counts)[:, None]

@@ -1,7 +1,7 @@
-"""Ablation: from one configuration to another, one parameter at a time (Fawcett and Hoos; Croppi 2021 Eq. 3).
+"""Ablation: from one configuration to another, one parameter at a time (Croppi 2021 Eq. 3).
 
-In each round the parameter is changed whose change leaves the best predicted cost: forward from the
-source to the target, or backward from the target to the source. The Shapley values of the same change
+In each round the parameter is changed whose change leaves the best predicted cost (Fawcett and Hoos
+2016): forward from source to target, or backward from target to source. The Shapley values of the same change
 stand beside it: they do not depend on who comes first, which is what Croppi's table 2 is about.
 
 A parameter that only one of the two configurations activates has no value to change from; it comes
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.importance.configurations import Which, named
+from hyperlens.explain.importance.configurations import Named, Which, named
 from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.fitting import Fitted, fit_or_take
 from hyperlens.explain.models.training import Cap
@@ -108,25 +108,21 @@ def ablation(
     fitted = fit_or_take(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )
-    pair = _Pair.of(history.space.cube, start.vector, end.vector)
-    if not pair.changed:
-        raise AnalysisError(
-            f"There is nothing between {start.called} and {end.called}: they are equal; name two "
-            "different configurations."
-        )
+    pair = _Pair.of(history.space.cube, start, end)
     with one_thread():
         order, cost, std = _walk(fitted, pair, forward=method == "forward")
         alone = mean_of(fitted.model, np.array([pair.mixed({j}) for j in order]))
         shapley = np.asarray(_shapley(fitted, pair)[order])
-    sign = -1.0 if history.objective(objective).maximize else 1.0
-    steps = np.diff(cost) if method == "forward" else -np.diff(cost)
-    at_source, at_target = (cost[0], cost[-1]) if method == "forward" else (cost[-1], cost[0])
+    measured = history.objective(objective)
+    sign = -1.0 if measured.maximize else 1.0
+    onwards = 1 if method == "forward" else -1  # which way of the walk leads from source to target
+    at_source, at_target = cost[::onwards][[0, -1]]
     payout = sign * (at_target - at_source)
     names = tuple(history.space.names[j] for j in order)
-    contribution = sign * steps
+    contribution = sign * onwards * np.diff(cost)
     return Ablation(
-        objective=history.objective(objective).name,
-        maximize=history.objective(objective).maximize,
+        objective=measured.name,
+        maximize=measured.maximize,
         method=method,
         source=start.called,
         target=end.called,
@@ -142,9 +138,7 @@ def ablation(
         payout=payout,
         surrogate=fitted.name,
         quality=fitted.quality,
-        sentence=_sentence(
-            history, objective, start.called, end.called, names, contribution, payout
-        ),
+        sentence=_sentence(measured.name, start.called, end.called, names, contribution, payout),
         notes=fitted.notes + _riding(history, start.vector, end.vector),
     )
 
@@ -159,13 +153,20 @@ class _Pair:
     changed: tuple[int, ...]
 
     @staticmethod
-    def of(cube: Cube, source: FloatArray, target: FloatArray) -> _Pair:
+    def of(cube: Cube, start: Named, end: Named) -> _Pair:
+        source, target = start.vector, end.vector
         both = (
             np.where(np.isnan(source), target, source),
             np.where(np.isnan(target), source, target),
         )
         first, second = (np.where(np.isnan(latents), 0.5, latents) for latents in both)
-        return _Pair(cube, first, second, tuple(np.flatnonzero(first != second).tolist()))
+        changed = tuple(np.flatnonzero(first != second).tolist())
+        if not changed:
+            raise AnalysisError(
+                f"There is nothing between {start.called} and {end.called}: they are equal; name "
+                "two different configurations."
+            )
+        return _Pair(cube, first, second, changed)
 
     def mixed(self, flipped: set[int]) -> FloatArray:
         """The vector that has the target's values of these columns."""
@@ -224,20 +225,18 @@ def _riding(history: History, source: FloatArray, target: FloatArray) -> tuple[s
 
 
 def _sentence(
-    history: History,
-    objective: str | None,
+    objective: str,
     source: str,
     target: str,
     names: tuple[str, ...],
     contribution: FloatArray,
     payout: float,
 ) -> str:
-    chosen = history.objective(objective)
     if not payout:
-        return f"Going from {source} to {target} changes nothing in the predicted {chosen.name}."
+        return f"Going from {source} to {target} changes nothing in the predicted {objective}."
     verb = "raises" if payout > 0 else "lowers"
     largest = int(np.argmax(np.abs(contribution)))
     return (
-        f"Going from {source} to {target} {verb} the predicted {chosen.name} by {abs(payout):.3g}; "
+        f"Going from {source} to {target} {verb} the predicted {objective} by {abs(payout):.3g}; "
         f"'{names[largest]}' accounts for {contribution[largest]:+.3g} of it."
     )

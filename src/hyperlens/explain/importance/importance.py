@@ -44,7 +44,7 @@ class Asked:
 class Importance(Record):
     """Shares of the surrogate's variance, one per effect, largest first.
 
-    `surrogate` is the primary one, which cross-validates better; `secondary` are the shares of the other.
+    `surrogate` is the primary one, which cross-validates better; `secondary` are the other's shares.
     `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
     bound the share at level `level` as the data would vary if the run were repeated, `rank_low` and
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
@@ -109,7 +109,7 @@ class Importance(Record):
         return pd.DataFrame({"parameters": list(self.parameters)} | columns)
 
     def marginal(self, *parameters: str, grid: int = 20) -> Effect:
-        """Cost by one or two parameters with its spread over trees (Hutter et al. 2014 figures 1 to 5)."""
+        """Cost by one or two parameters with its spread over trees (Hutter et al. 2014 Fig. 1 to 5)."""
         asked = self._source()
         return effect(
             asked.history,
@@ -126,7 +126,7 @@ class Importance(Record):
         )
 
     def subspace(self, coverage: float = 0.9) -> Subspace:
-        """The fewest parameters whose effects cover this part of the variance (Hutter et al. 2014 4.4)."""
+        """The fewest parameters whose effects cover this part of the variance."""
         asked = self._source()
         shares = dict(zip(self.parameters, np.nan_to_num(self.share), strict=True))
         return important_subspace(asked.history, shares, coverage, asked.objective)

@@ -68,6 +68,7 @@ def forest_shares(forest: Forest, order: int, level: float | None, seed: int) ->
     off: taking off all of it left intervals too narrow on small noisy runs, see
     docs/results/interval_coverage.md.
     """
+    # Shares: V_U / V of each tree, and their mean (Hutter et al. 2014 Algorithm 2)
     found = forest.shares(order)
     unknown = np.full(len(found.effects), np.nan)
     none = np.empty((0, len(unknown)))
@@ -76,6 +77,7 @@ def forest_shares(forest: Forest, order: int, level: float | None, seed: int) ->
     share, std = found.shares.mean(axis=0), found.shares.std(axis=0)
     if level is None:
         return Shares(found.effects, share, std, unknown, unknown, none, found.flat)
+    # Halves: the same on random halves of the data
     halves = _parts(len(forest.y), (len(forest.y) + 1) // 2, HALVES, seed)
 
     def one(k: int) -> FloatArray:
@@ -87,6 +89,7 @@ def forest_shares(forest: Forest, order: int, level: float | None, seed: int) ->
     drawn = [shares for shares in _each(one, HALVES, forest.threads) if len(shares) > 1]
     if len(drawn) < 2:
         return Shares(found.effects, share, std, unknown, unknown, none, found.flat)
+    # Interval: the variance between halves less half of the noise of their few trees
     draws = np.array([shares.mean(axis=0) for shares in drawn])
     between = draws.var(axis=0, ddof=1)
     within = np.mean([shares.var(axis=0, ddof=1) for shares in drawn], axis=0)
@@ -99,6 +102,7 @@ def gp_shares(gp: GP, order: int, level: float | None, seed: int) -> Shares:
     """Closed form. The interval is that of refits on random parts of m rows, whose variance is
     (n - m) / m times that over whole data sets.
     """
+    # Shares: closed form of the posterior mean
     exact = gp.shares(order)
     effects = tuple(exact)
     share = np.clip(list(exact.values()), 0.0, 1.0)  # rounding can pass either end
@@ -108,6 +112,7 @@ def gp_shares(gp: GP, order: int, level: float | None, seed: int) -> Shares:
         share = share if gp.variance > 0 else unknown
         empty = np.empty((0, len(effects)))
         return Shares(effects, share, unknown, unknown, unknown, empty)
+    # Interval: refits on parts of m rows
     m = min((n + 1) // 2, GP_ROWS)
     parts = _parts(n, m, GP_HALVES, seed)
 

@@ -1,4 +1,4 @@
-"""The subspace of important parameters: what to go on searching, and what to leave (Hutter et al. 2014 section 4.4)."""
+"""The subspace of important parameters: what to go on searching (Hutter et al. 2014 section 4.4)."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class BoTorch:
 
 def adapted(model: Any) -> Predictor:
     """The model as a surrogate."""
-    if hasattr(model, "posterior"):
+    if callable(getattr(type(model), "posterior", None)):
         return BoTorch(model)
     predict = getattr(model, "predict", None)
     if predict is None:
@@ -82,8 +82,8 @@ def adapted(model: Any) -> Predictor:
         return WithStd(model)
     if _averages(model):
         return Ensemble(model)
-    found: Predictor = model
-    return found
+    surrogate: Predictor = model
+    return surrogate
 
 
 def _averages(model: Any) -> bool:

@@ -64,7 +64,7 @@ def curves(
 
 
 def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) -> FloatArray:
-    """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 Appendix B)."""
+    """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 B)."""
     engine = qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
     found = np.empty((0, cube.d))
     for _ in range(64):

@@ -1,4 +1,4 @@
-"""What a surrogate learns from: one budget, one cost per configuration, capped where asked (Hutter et al. 2014 3.3)."""
+"""What a surrogate learns from: one budget, one cost per configuration, capped where asked."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _scenario(history: History, row: int) -> tuple[str, int]:
 def _predicted(
     cube: Cube, data: Data, at: IntArray, X: FloatArray, scenarios: int, seed: int
 ) -> FloatArray:
-    """Mean over all scenarios of a forest that knows the scenario of each trial (Hutter et al. 2014 section 3.3)."""
+    """Mean over all scenarios of a forest that knows each trial's (Hutter et al. 2014 section 3.3)."""
     axis = Axis.categorical(scenarios)
     assert axis.codes is not None
     wider = Cube((*cube.axes, axis), cube.conditions)
