@@ -24,7 +24,7 @@ from hyperlens.optimize import SMBO
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions
-from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Kept, Store
+from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Store, StudyTrial
 from hyperlens.proposal import Proposal, from_ranges, to_ranges
 from hyperlens.runs.history import State
 from hyperlens.surrogates.gaussian_process.gp import GP
@@ -205,7 +205,7 @@ def test_changes_come_in_the_order_in_which_trials_ended(tmp_path: Path) -> None
     again.close()
 
 
-def abandoned(store: Store, number: int) -> Kept:
+def abandoned(store: Store, number: int) -> StudyTrial:
     return next(k for k in store.changes() if k.number == number)
 
 

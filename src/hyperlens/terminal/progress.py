@@ -51,7 +51,7 @@ def _in_words(status: Status) -> str:
     best = "no cost yet" if status.best is None else f"best {number(status.best)}"
     where = "" if status.best_trial is None else f" in trial {status.best_trial}"
     failed = f", {status.failed} failed" if status.failed else ""
-    return f"{best}{where}{failed}, {status.finished} of {status.wanted} trials"
+    return f"{best}{where}{failed}, {status.finished} of {status.total} trials"
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from hyperlens.optimize.models.model_sampling import Sampling, rooted
 from hyperlens.optimize.running.loop import Report, Setting
 from hyperlens.optimize.running.minimize import Place, run
 from hyperlens.optimize.storage.storages import Storage
-from hyperlens.optimize.storage.store import Kept, Store
+from hyperlens.optimize.storage.store import Store, StudyTrial
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
@@ -242,7 +242,7 @@ def _by_size(rows: int) -> int:
     return next((times for most, times in TIMES if rows <= most), 1)
 
 
-def _cut_short(waiting: Kept, sign: float, optimizer: str) -> Trial:
+def _cut_short(waiting: StudyTrial, sign: float, optimizer: str) -> Trial:
     budget, cost = waiting.rungs[-1]
     return Trial(
         waiting.number,

@@ -17,7 +17,7 @@ from hyperlens.optimize.running.engine import Engine
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage.leases import Watch
 from hyperlens.optimize.storage.storages import Storage
-from hyperlens.optimize.storage.store import Kept, Store
+from hyperlens.optimize.storage.store import Store, StudyTrial
 from hyperlens.runs.history import State
 from hyperlens.spaces.space import Space
 
@@ -28,7 +28,7 @@ POLL = 1.0  # seconds after which we look what other processes on the storage di
 class Status:
     """How far a run is. `best` is in the user's direction, None before the first cost."""
 
-    wanted: int
+    total: int  # trials that there will be
     finished: int
     failed: int
     running: int
@@ -62,7 +62,11 @@ class Stage:
 
 
 class Loop:
-    """One process's part in a run."""
+    """One process's part in a run.
+
+    Each round: read what changed in the storage and tell it (`_catch_up`), give free workers a trial
+    (`_start`), wait for outcomes and write them down (`_ended`). The next round reads those again.
+    """
 
     def __init__(
         self, setting: Setting, store: Store, where: Engine, progress: Report | None
@@ -74,7 +78,7 @@ class Loop:
         self.learned: list[int] = []  # numbers of trials, in the order told
         self.awaited: set[int] = set()  # expected or asked for
         self.ours: dict[int, Stage] = {}
-        self.paused: dict[Any, dict[int, Kept]] = {}  # by their values, and by number
+        self.paused: dict[Any, dict[int, StudyTrial]] = {}  # by their values, and by number
         self.rungs_told: dict[int, int] = {}
         self.finished = self.failed = 0
         self.best: tuple[float, int] | None = None  # minimised
@@ -110,92 +114,79 @@ class Loop:
         limit = self.setting.seconds
         return limit is not None and time.monotonic() - self.began >= limit
 
-    def _ended(self, number: int, outcome: Outcome) -> None:
-        """Write down how an evaluation of ours ended: the trial with it, or its rung."""
-        stage = self.ours.pop(number)
-        if outcome.cost is None or stage.final or stage.budget is None:
-            self.store.finish(number, outcome)
-        else:
-            self.store.pause(number, outcome.cost, stage.rung, stage.budget)
+    # What the storage holds is told
 
-    def _catch_up(self) -> list[Kept]:
+    def _catch_up(self) -> list[StudyTrial]:
         """Tell the optimiser what happened, small budgets first; trials that wait for somebody."""
         waiting, ended, rungs = [], [], []
-        for kept in self.store.changes():
-            fits = self._fits(kept)
+        for trial in self.store.changes():
+            fits = self._fits(trial)
             if fits:
-                rungs += [(*r, kept) for r in kept.rungs[self.rungs_told.get(kept.number, 0) :]]
-                self.rungs_told[kept.number] = len(kept.rungs)
-            if kept.state not in (None, State.RUNNING):
-                ended.append((kept, fits))
-            elif fits and kept.paused and kept.state is None:
-                self.awaited.discard(kept.number)
-                self.paused.setdefault(_key(kept.values), {})[kept.number] = kept
-            elif fits and kept.number not in self.ours:
-                waiting.append(kept)
-        for budget, cost, kept in sorted(rungs, key=lambda r: (r[0], r[2].number)):
-            self.optimizer.tell(kept.values, cost, budget)
-        for kept, fits in ended:
-            self._tell_end(kept, fits)
+                new = trial.rungs[self.rungs_told.get(trial.number, 0) :]
+                rungs += [(*rung, trial) for rung in new]
+                self.rungs_told[trial.number] = len(trial.rungs)
+            if trial.state not in (None, State.RUNNING):
+                ended.append((trial, fits))
+            elif fits and trial.paused and trial.state is None:
+                self.awaited.discard(trial.number)
+                self.paused.setdefault(_key(trial.values), {})[trial.number] = trial
+            elif fits and trial.number not in self.ours:
+                waiting.append(trial)
+        for budget, cost, trial in sorted(rungs, key=lambda r: (r[0], r[2].number)):
+            self.optimizer.tell(trial.values, cost, budget)
+        for trial, fits in ended:
+            self._tell_end(trial, fits)
         self._drop()
-        return [kept for kept in waiting if self._open(kept)]
+        return [trial for trial in waiting if self._open(trial)]
 
-    def _open(self, kept: Kept) -> bool:
-        """Await a trial that somebody runs, or ran; is there nobody?"""
-        if kept.number not in self.awaited:
-            self.optimizer.expect(kept.values, kept.budget)
-            self.awaited.add(kept.number)
-        return kept.state is None or self.watch.abandoned(kept.number, kept.lease)
-
-    def _tell_end(self, kept: Kept, fits: bool) -> None:
+    def _tell_end(self, trial: StudyTrial, fits: bool) -> None:
         self.finished += 1
-        self.failed += kept.state is State.FAILED
-        self.awaited.discard(kept.number)
-        self.paused.get(_key(kept.values), {}).pop(kept.number, None)
-        if fits and not (kept.state is State.PRUNED and kept.rungs):
-            self.optimizer.tell(kept.values, kept.cost, kept.budget)
+        self.failed += trial.state is State.FAILED
+        self.awaited.discard(trial.number)
+        self.paused.get(_key(trial.values), {}).pop(trial.number, None)
+        if fits and not (trial.state is State.PRUNED and trial.rungs):
+            self.optimizer.tell(trial.values, trial.cost, trial.budget)
         if fits:
-            self.learned.append(kept.number)
-        if kept.state is State.COMPLETE and (self.best is None or kept.cost < self.best[0]):
-            self.best = (kept.cost, kept.number)
+            self.learned.append(trial.number)
+        if trial.state is State.COMPLETE and (self.best is None or trial.cost < self.best[0]):
+            self.best = (trial.cost, trial.number)
 
-    def _drop(self) -> None:
-        """Prune what will not go on."""
-        for values in self.racing.dropped() if self.racing is not None else ():
-            if (kept := self._waiting(values)) is not None:
-                self.store.prune(kept.number)
+    def _open(self, trial: StudyTrial) -> bool:
+        """Await a trial that somebody runs, or ran; is there nobody?"""
+        if trial.number not in self.awaited:
+            self.optimizer.expect(trial.values, trial.budget)
+            self.awaited.add(trial.number)
+        return trial.state is None or self.watch.abandoned(trial.number, trial.lease)
 
-    def _waiting(self, values: Mapping[str, Any], rung: int | None = None) -> Kept | None:
-        """A paused trial of a configuration that has come to this rung, or the least far one; it is
-        paused no more."""
-        same = self.paused.get(_key(values), {})
-        fitting = [k for k in same.values() if rung is None or k.rung + 1 == rung]
-        if not fitting:
-            return None
-        return same.pop(min(fitting, key=lambda k: (k.rung, k.number)).number)
+    def _fits(self, trial: StudyTrial) -> bool:
+        """Is it a configuration of this space? Another program may have added others."""
+        try:
+            vector = self.setting.space.encode([trial.values])
+        except SpaceError:
+            return False
+        return not len(self.setting.space.misfits(vector))
 
-    def _start(self, waiting: list[Kept]) -> int:
-        """Give the engine work: what waits, then what the optimiser proposes."""
+    # Work is given to the engine: what waits, then what the optimiser proposes
+
+    def _start(self, waiting: list[StudyTrial]) -> int:
+        """Fill the free workers; how many trials were started."""
         started = 0
         while self.engine.free > 0:
             if waiting:
-                kept = waiting.pop(0)
-                if not self.store.claim(kept):
+                trial = waiting.pop(0)
+                if not self.store.claim(trial):
                     continue
-                number, values = kept.number, kept.values
-                stage = Stage(kept.rung, kept.budget, kept.final)
+                number, values = trial.number, trial.values
+                stage = Stage(trial.rung, trial.budget, trial.final)
             else:
                 enough = self.finished + len(self.awaited) >= self.setting.trials
-                if enough and self.racing is None:
-                    break
-                candidate = self.optimizer.ask()
+                candidate = None if enough and self.racing is None else self.optimizer.ask()
                 if candidate is None:
                     break
-                values, proposal = candidate.values, candidate.proposal
                 taken = self._take(candidate)
                 if taken is None:
                     continue
-                number = taken
+                number, values, proposal = taken, candidate.values, candidate.proposal
                 self.awaited.add(number)
                 stage = Stage(proposal.rung or 0, proposal.budget, proposal.final)
             self.ours[number] = stage
@@ -207,9 +198,9 @@ class Loop:
     def _take(self, candidate: Candidate) -> int | None:
         """The trial of a candidate: a new one, or one that goes on; None if another process has it."""
         proposal = candidate.proposal
-        kept = self._waiting(candidate.values, proposal.rung) if proposal.rung else None
-        if kept is not None:
-            return kept.number if self.store.go_on(kept, proposal) else None
+        paused = self._unpause(candidate.values, proposal.rung) if proposal.rung else None
+        if paused is not None:
+            return paused.number if self.store.go_on(paused, proposal) else None
         awaited = sorted(self.awaited)
         number = self.store.begin(candidate, self.optimizer.name, self.learned, awaited)
         if proposal.entry is None or proposal.rung:  # later rungs are claimed, not begun
@@ -220,23 +211,40 @@ class Loop:
         self.awaited.add(twin)
         return None
 
-    def _fits(self, kept: Kept) -> bool:
-        """Is it a configuration of this space? Another program may have added others."""
-        try:
-            vector = self.setting.space.encode([kept.values])
-        except SpaceError:
-            return False
-        return not len(self.setting.space.misfits(vector))
+    # An evaluation of ours ends a trial, or a rung of a race
+
+    def _ended(self, number: int, outcome: Outcome) -> None:
+        """Write down how an evaluation of ours ended: the trial with it, or its rung."""
+        stage = self.ours.pop(number)
+        if outcome.cost is None or stage.final or stage.budget is None:
+            self.store.finish(number, outcome)
+        else:
+            self.store.pause(number, outcome.cost, stage.rung, stage.budget)
+
+    def _drop(self) -> None:
+        """Prune what will not go on."""
+        for values in self.racing.dropped() if self.racing is not None else ():
+            if (trial := self._unpause(values)) is not None:
+                self.store.prune(trial.number)
+
+    def _unpause(self, values: Mapping[str, Any], rung: int | None = None) -> StudyTrial | None:
+        """A paused trial of a configuration that has come to this rung, or the least far one; it is
+        paused no more."""
+        same = self.paused.get(_key(values), {})
+        fitting = [t for t in same.values() if rung is None or t.rung + 1 == rung]
+        if not fitting:
+            return None
+        return same.pop(min(fitting, key=lambda t: (t.rung, t.number)).number)
 
     def _show(self) -> None:
         if self.progress is not None:
             cost, trial = self.best if self.best is not None else (None, None)
             if cost is not None and self.setting.maximize:
                 cost = -cost
-            wanted = self.setting.trials
+            total = self.setting.trials
             if self.racing is not None:
-                wanted = self.racing.configurations or max(wanted, self.finished)
-            self.progress(Status(wanted, self.finished, self.failed, len(self.ours), cost, trial))
+                total = self.racing.configurations or max(total, self.finished)
+            self.progress(Status(total, self.finished, self.failed, len(self.ours), cost, trial))
 
 
 def _key(values: Mapping[str, Any]) -> Any:

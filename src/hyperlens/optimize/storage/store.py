@@ -34,7 +34,7 @@ MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
 
 
 @dataclass(frozen=True)
-class Kept:
+class StudyTrial:
     """A trial as the loop sees it; `cost` is minimised, nan unless complete."""
 
     number: int
@@ -85,9 +85,9 @@ class Store:
         """Write down the space and the objective's name, or see that they are the same."""
         where = f"The study '{study}' in {self.source}"
         if list(self._study.directions) != [direction]:
-            told = "minimised" if self.maximize else "maximised"
+            way = "minimised" if self.maximize else "maximised"
             raise SourceError(
-                f"{where} is {told}; go on in its direction, or choose another name for the study."
+                f"{where} is {way}; go on in its direction, or choose another name for the study."
             )
         known = self._study.user_attrs.get(SPACE)
         if known is None:
@@ -104,18 +104,22 @@ class Store:
                 "the study."
             )
 
-    def changes(self) -> Iterator[Kept]:
+    # Reading
+
+    def changes(self) -> Iterator[StudyTrial]:
         """Trials that are new or unfinished since the last call: those that ended in the order in
         which they did, then the others by number."""
         fresh = [
-            self._kept(trial)
+            self._trial(trial)
             for trial in self._study.get_trials(deepcopy=False)
             if trial.number not in self._finished and TWIN not in trial.user_attrs
         ]
-        ended = [kept for kept in fresh if kept.state not in (None, State.RUNNING)]
-        self._finished |= {kept.number for kept in ended}
-        yield from sorted(ended, key=lambda kept: (kept.moment, kept.number))
-        yield from (kept for kept in fresh if kept.state in (None, State.RUNNING))
+        ended = [trial for trial in fresh if trial.state not in (None, State.RUNNING)]
+        self._finished |= {trial.number for trial in ended}
+        yield from sorted(ended, key=lambda trial: (trial.moment, trial.number))
+        yield from (trial for trial in fresh if trial.state in (None, State.RUNNING))
+
+    # A trial begins: anew, taken over, or at its next rung
 
     def begin(
         self, candidate: Candidate, optimizer: str, learned: Sequence[int], awaited: Sequence[int]
@@ -161,40 +165,42 @@ class Store:
                 return int(trial.number)
         return None
 
-    def claim(self, kept: Kept) -> bool:
+    def claim(self, trial: StudyTrial) -> bool:
         """Take over a trial that waits or was abandoned; False if there is nothing to take."""
         from optuna.exceptions import UpdateFinishedTrialError
         from optuna.trial import TrialState
 
-        trial, attempt = self._trial_id(kept.number), int(kept.lease.get("attempt", 0)) + 1
+        own, attempt = self._trial_id(trial.number), int(trial.lease.get("attempt", 0)) + 1
         try:
             if attempt > MOST_ATTEMPTS:
-                self._write(trial, Outcome(reason=f"was interrupted {MOST_ATTEMPTS} times"))
+                self._write(own, Outcome(reason=f"was interrupted {MOST_ATTEMPTS} times"))
                 return False
-            if kept.state is State.RUNNING:
-                self._storage.set_trial_state_values(trial, TrialState.WAITING)
-            if not self._storage.set_trial_state_values(trial, TrialState.RUNNING):
+            if trial.state is State.RUNNING:
+                self._storage.set_trial_state_values(own, TrialState.WAITING)
+            if not self._storage.set_trial_state_values(own, TrialState.RUNNING):
                 return False
-            self._ours[kept.number] = leases.lease(attempt)
-            self._since[kept.number] = time.time()
-            self._storage.set_trial_system_attr(trial, LEASE, self._ours[kept.number])
+            self._ours[trial.number] = leases.lease(attempt)
+            self._since[trial.number] = time.time()
+            self._storage.set_trial_system_attr(own, LEASE, self._ours[trial.number])
         except UpdateFinishedTrialError:  # someone else was quicker
             return False
         return True
 
-    def go_on(self, kept: Kept, stage: Proposal) -> bool:
+    def go_on(self, trial: StudyTrial, stage: Proposal) -> bool:
         """Take a paused trial to its next rung; False if someone else was quicker."""
-        if not self.claim(replace(kept, lease={})):
+        if not self.claim(replace(trial, lease={})):
             return False
-        trial = self._trial_id(kept.number)
+        own = self._trial_id(trial.number)
         proposal = replace(
-            _proposal(self._storage.get_trial(trial)),
+            _proposal(self._storage.get_trial(own)),
             budget=stage.budget,
             rung=stage.rung,
             final=stage.final,
         )
-        self._storage.set_trial_user_attr(trial, PROPOSAL, proposal.to_dict())
+        self._storage.set_trial_user_attr(own, PROPOSAL, proposal.to_dict())
         return True
+
+    # A trial rests, is given up, or ends
 
     def pause(self, number: int, cost: float, rung: int, budget: float) -> None:
         """Write down the cost at a rung and let the trial wait for the others there."""
@@ -239,6 +245,8 @@ class Store:
         if since is not None and proposal.rung is not None:
             proposal = replace(proposal, spans=(*proposal.spans, (since, time.time())))
             self._storage.set_trial_user_attr(trial, PROPOSAL, proposal.to_dict())
+
+    # Signs of life, and leaving
 
     def put_back(self, at_fault: bool) -> None:
         """Let all trials of ours wait; an interruption that is no fault of theirs does not count."""
@@ -299,13 +307,13 @@ class Store:
         self._storage.set_trial_user_attr(trial, REASON, outcome.reason or "unknown")
         self._storage.set_trial_state_values(trial, TrialState.FAIL)
 
-    def _kept(self, trial: FrozenTrial) -> Kept:
+    def _trial(self, trial: FrozenTrial) -> StudyTrial:
         cost = _cost(trial) if trial.state.name == "COMPLETE" else math.nan
         names = self.space.names
         sign = -1.0 if self.maximize else 1.0
         proposal = _proposal(trial)
         rungs = enumerate(trial.user_attrs.get(RUNGS, []))
-        return Kept(
+        return StudyTrial(
             trial.number,
             _STATES.get(trial.state.name),
             {name: trial.params[name] for name in names if name in trial.params},
