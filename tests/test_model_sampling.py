@@ -155,8 +155,8 @@ def test_lemma_1_is_the_chance_over_all_draws(sizes: tuple[int, ...], budget: in
 
 
 def test_equations_8_and_10() -> None:
-    record = hl.failure_probability({"a": 2, "b": 4, "c": 8}, budget=[5, 50])
-    for k, uniform, weighted in zip(record.budget, record.uniform, record.weighted, strict=True):
+    record = hl.failure_probability({"a": 2, "b": 4, "c": 8}, trials=[5, 50])
+    for k, uniform, weighted in zip(record.trials, record.uniform, record.weighted, strict=True):
         assert uniform == pytest.approx(np.mean([(1 - 1 / (3 * t)) ** k for t in (2, 4, 8)]))
         assert weighted == pytest.approx((1 - 1 / 14) ** k)
 
@@ -167,30 +167,30 @@ def test_theorem_1_holds_from_a_budget_on_and_not_before(sizes: list[int]) -> No
     start = record.holds_from
     assert start is not None
     assert start <= record.proved_from == 2 * len(sizes) * max(sizes) - 1
-    budgets = np.arange(1, record.proved_from + 200)
+    drawn = np.arange(1, record.proved_from + 200)
     theta = np.array(sizes, dtype=float)
-    uniform = missed(theta, np.full(len(sizes), 1 / len(sizes)), budgets)
-    weighted = missed(theta, theta / theta.sum(), budgets)
-    assert (weighted[budgets >= start] < uniform[budgets >= start]).all()
-    assert (weighted[budgets < start] >= uniform[budgets < start]).all()
+    uniform = missed(theta, np.full(len(sizes), 1 / len(sizes)), drawn)
+    weighted = missed(theta, theta / theta.sum(), drawn)
+    assert (weighted[drawn >= start] < uniform[drawn >= start]).all()
+    assert (weighted[drawn < start] >= uniform[drawn < start]).all()
 
 
 def test_theorem_1_fails_for_one_draw() -> None:
-    record = hl.failure_probability({"small": 1, "large": 3}, budget=1)
+    record = hl.failure_probability({"small": 1, "large": 3}, trials=1)
     assert record.uniform[0] == pytest.approx(2 / 3)
     assert record.weighted[0] == pytest.approx(3 / 4)
-    assert "from 7 draws on" in record.notes[0]
+    assert "from 7 draws on" in record.sentence
 
 
 def test_equal_sizes_make_no_difference() -> None:
     record = hl.failure_probability([4, 4, 4])
     assert record.holds_from is None
     assert record.uniform == pytest.approx(record.weighted)
-    assert "the same" in record.notes[0]
+    assert "the same" in record.sentence
 
 
 def test_a_space_gives_the_sizes() -> None:
-    counted = hl.failure_probability(models(), budget=10)
+    counted = hl.failure_probability(models(), trials=10)
     assert counted.models == ("svm", "tree", "bayes")
     assert counted.theta == pytest.approx([16, 4, 1])
     assert hl.failure_probability(models(), 10, volume=True).theta == pytest.approx([96, 40, 1])
@@ -201,8 +201,8 @@ def test_the_plot_shows_both_curves() -> None:
     curves = {t.name: t for t in record.plot().data}
     assert list(curves["uniform over models"].y) == record.uniform.tolist()
     assert list(curves["weighted by size"].y) == record.weighted.tolist()
-    assert list(record.frame.columns) == ["budget", "uniform", "weighted"]
-    hl.failure_probability([1, 3], budget=[0, 5]).plot()
+    assert list(record.frame.columns) == ["trials", "uniform", "weighted"]
+    hl.failure_probability([1, 3], trials=[0, 5]).plot()
 
 
 def test_bad_sizes_and_budgets_are_refused() -> None:
@@ -211,4 +211,4 @@ def test_bad_sizes_and_budgets_are_refused() -> None:
     with pytest.raises(AnalysisError, match="no model"):
         hl.failure_probability([])
     with pytest.raises(AnalysisError, match="whole numbers"):
-        hl.failure_probability([1, 2], budget=-1)
+        hl.failure_probability([1, 2], trials=-1)

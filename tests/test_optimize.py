@@ -147,16 +147,16 @@ def test_an_ordered_part_is_halved_to_whole_levels_and_a_category_loses_one() ->
     ordered = Parameter("n", "integer", 0, 10).axis
     assert ordered.codes is not None
     half = Part.whole(ordered).around(ordered, float(ordered.codes[5]), rng())
-    assert half.kept is not None
-    assert half.kept.tolist() == [2, 3, 4, 5, 6, 7, 8]  # 5 - 2.5 and 5 + 2.5, floor and ceiling
+    assert half.levels is not None
+    assert half.levels.tolist() == [2, 3, 4, 5, 6, 7, 8]  # 5 - 2.5 and 5 + 2.5, floor and ceiling
     category = Axis.categorical(4)
     assert category.codes is not None
     part = Part.whole(category)
     for left in (3, 2, 1, 1):
         part = part.around(category, float(category.codes[2]), rng())
-        assert part.kept is not None
-        assert len(part.kept) == left
-        assert 2 in part.kept
+        assert part.levels is not None
+        assert len(part.levels) == left
+        assert 2 in part.levels
 
 
 def test_focus_search_finds_the_minimum_of_a_mixed_cube() -> None:

@@ -34,11 +34,11 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Proposal:
-    """Who proposed a trial, and why. What is unknown, or concerns a surrogate that was not asked, is None.
+    """Who proposed a trial, and why; None is what is unknown, or what no surrogate was asked for.
 
-    All numbers are of the minimised cost. `std` includes the noise; `bound` is mean - tau std; `score` is
-    the acquisition's value: the bound, or the expected improvement on `best`, the smallest mean at a
-    configuration that was known. `learned` and `awaited` name trials by ranges such as "0-15,18".
+    All numbers are of the minimised cost. `std` includes the noise; `bound` is mean - tau std; `score`
+    is the acquisition's value: the bound, or the expected improvement on `best`, the smallest mean at
+    a configuration that was known. `learned` and `awaited` name trials by ranges such as "0-15,18".
     """
 
     kind: Kind | None = None

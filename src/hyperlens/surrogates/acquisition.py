@@ -17,7 +17,8 @@ FAR = -1e4  # below this z the exact form of log EI cancels, and its limit is ex
 
 
 def lower_confidence_bound(mean: FloatArray, std: FloatArray, tau: float = 1.0) -> FloatArray:
-    """mean - tau std: small is desirable (Moosbauer et al. 2021 section 6.1; Croppi 2021 calls tau lambda).
+    """mean - tau std: small is desirable (Moosbauer et al. 2021 section 6.1; Croppi 2021
+    calls tau lambda).
 
     >>> lower_confidence_bound(np.array([2.0]), np.array([0.5]), tau=2.0).tolist()
     [1.0]

@@ -23,7 +23,7 @@ def _(record: Schedule) -> Iterator[RenderableType]:
     for rung in rungs:
         rows.add_row(*rung)
     yield rows
-    yield Text(f"Hyperband, all brackets: budget {record.used}")
+    yield Text(record.sentence)
 
 
 @layout.register
@@ -34,7 +34,8 @@ def _(record: FailureProbability) -> Iterator[RenderableType]:
     yield models
     chances = table("drawn", "missed, uniform", "missed, weighted")
     chances.columns[0].justify = "right"
-    numbers = zip(record.budget, record.uniform, record.weighted, strict=True)
-    for budget, uniform, weighted in list(numbers)[:MOST_LISTED]:
-        chances.add_row(str(budget), f"{uniform:.4f}", f"{weighted:.4f}")
+    numbers = zip(record.trials, record.uniform, record.weighted, strict=True)
+    for drawn, uniform, weighted in list(numbers)[:MOST_LISTED]:
+        chances.add_row(str(drawn), f"{uniform:.4f}", f"{weighted:.4f}")
     yield chances
+    yield Text(record.sentence)

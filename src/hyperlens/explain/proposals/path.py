@@ -1,4 +1,5 @@
-"""How the reasons changed on the way: every proposal of a run explained (Croppi 2021 figures 3, 4, 6, 12, 15)."""
+"""How the reasons changed on the way: every proposal of a run explained (Croppi 2021 figures 3, 4, 6,
+12, 15)."""
 
 from __future__ import annotations
 

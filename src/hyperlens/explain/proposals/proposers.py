@@ -106,17 +106,15 @@ def proposer(
 ) -> Proposer:
     """The surrogate behind a trial: as recorded unless one is named or given, else fitted."""
     place = position(history, trial)
-    chosen = history.trials[place]
-    notes: tuple[str, ...] = ()
-    if surrogate is None and origin(chosen) == "surrogate":
+    own = history.trials[place]
+    note = UNPROPOSED[origin(own)].format(trial)
+    if surrogate is None and origin(own) == "surrogate":
         try:
-            return _rebuilt(history, chosen, objective)
+            return _rebuilt(history, own, objective)
         except _Unusable as reason:
-            notes = (f"The surrogate recorded with trial {trial} {reason}",)
-    else:
-        notes = (UNPROPOSED[origin(chosen)].format(trial),)
-    wanted = "gp" if surrogate is None else surrogate
-    return _fitted(history, place, wanted, objective, seed, trees, notes)
+            note = f"The surrogate recorded with trial {trial} {reason}"
+    surrogate = "gp" if surrogate is None else surrogate
+    return _fitted(history, place, surrogate, objective, seed, trees, (note,))
 
 
 class _Unusable(Exception):
@@ -156,22 +154,22 @@ def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
         tau=tau,
         acquisition=acquisition,
         quality=quality,
-        notes=_said(len(y), len(awaited), failed),
+        notes=_notes(len(y), len(awaited), failed),
     )
 
 
-def _said(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
-    found: tuple[str, ...] = ()
+def _notes(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
+    notes: tuple[str, ...] = ()
     if failed:
-        found += (
+        notes += (
             f"Of the {learned} results it knew, {failed} were failures, which count as the worst.",
         )
     if awaited:
-        found += (
+        notes += (
             f"Beside the {learned} results it knew, the surrogate believed its own means of the "
             f"{awaited} trials that were still running.",
         )
-    return found
+    return notes
 
 
 def _learned(
@@ -180,12 +178,12 @@ def _learned(
     """Vectors and minimised costs in the order told; failed ones, so many, count as the worst."""
     numbers = _numbers(proposal.learned)
     X = _vectors(history, numbers)
-    chosen = history.objective(objective)
-    k = history.objectives.index(chosen)
-    by_number = {t.number: t for t in history.trials}
-    found = [by_number[number] for number in numbers]
-    costs = np.array([t.costs[k] if t.state is State.COMPLETE else math.nan for t in found])
-    costs = -costs if chosen.maximize else costs
+    measured = history.objective(objective)
+    k = history.objectives.index(measured)
+    trials = {t.number: t for t in history.trials}
+    results = [trials[number] for number in numbers]
+    costs = np.array([t.costs[k] if t.state is State.COMPLETE else math.nan for t in results])
+    costs = -costs if measured.maximize else costs
     known = np.isfinite(costs)
     if not known.any():
         raise _Unusable("had learned from no result; another was fitted.")
@@ -226,26 +224,26 @@ def _fitted(
             "say why it was proposed; choose a later trial."
         )
     if isinstance(surrogate, str):
-        found = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
-        said: tuple[str, ...] = _what_was_fitted(before, SURROGATES[surrogate], number, objective)
+        fitted = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
+        basis: tuple[str, ...] = _what_was_fitted(before, SURROGATES[surrogate], number, objective)
     else:
-        found = given(before, surrogate, objective=objective)
-        said = ("The surrogate that is explained was given.",)
+        fitted = given(before, surrogate, objective=objective)
+        basis = ("The surrogate that is explained was given.",)
     acquisition, tau = recorded_aim(history.trials[place])
-    X, y = found.training.X, found.training.y
+    X, y = fitted.training.X, fitted.training.y
     with one_thread():
-        best = float(np.min(found.model.predict(X)[0]))
+        best = float(np.min(fitted.model.predict(X)[0]))
     return Proposer(
-        name=found.name,
-        model=found.model,
+        name=fitted.name,
+        model=fitted.model,
         X=X,
         y=y,
         best=best,
         recorded=False,
         tau=tau,
         acquisition=acquisition,
-        quality=found.quality,
-        notes=(*notes, *said, *found.notes),
+        quality=fitted.quality,
+        notes=(*notes, *basis, *fitted.notes),
     )
 
 
@@ -261,17 +259,17 @@ def _what_was_fitted(
     kind = "complete trial" if all(t.state is State.COMPLETE for t in used) else "trial"
     kind += "" if len(used) == 1 else "s"
     budget = used[0].budget if all(t.budget is not None for t in used) else None
-    said = f"A {surrogate} was fitted to the {len(used)} {kind} before trial {number}"
+    sentence = f"A {surrogate} was fitted to the {len(used)} {kind} before trial {number}"
     if len(used) < len(with_cost):
-        said += f" at budget {budget:g}, the largest by then, of {len(with_cost)} at any budget"
+        sentence += f" at budget {budget:g}, the largest by then, of {len(with_cost)} at any budget"
     elif budget is not None:
-        said += f", all at budget {budget:g}, the largest by then"
+        sentence += f", all at budget {budget:g}, the largest by then"
     if left := len(before.trials) - len(with_cost):
         lacking = (
             f"{left} of the {len(before.trials)} trials before it had no result and were left out."
         )
-        return f"{said}.", lacking
-    return (f"{said}.",)
+        return f"{sentence}.", lacking
+    return (f"{sentence}.",)
 
 
 def first_explainable(history: History, objective: str | None) -> int:

@@ -1,4 +1,5 @@
-"""Why a value was proposed, in the words of Croppi 2021 section 7: exploitation, exploration, sacrifices.
+"""Why a value was proposed, in the words of Croppi 2021 section 7: exploitation, exploration,
+sacrifices.
 
 A contribution is good where it makes the predicted cost better than the background's average, or the
 prediction more uncertain than average. What is good for the one at the other's expense is a
@@ -58,7 +59,7 @@ def parameter_sentences(
     least_judged = HARDLY * float(abs(judged).sum())
     weight = tau if aim.part == "bound" else 1.0  # of the uncertainty
     largest = max(float(abs(parts[k]).max(initial=0)) for k in ("mean", "uncertainty"))
-    found = []
+    sentences = []
     for j, (name, value) in enumerate(zip(parameters, values, strict=True)):
         mean, uncertainty, worth = (
             float(parts["mean"][j]),
@@ -66,11 +67,11 @@ def parameter_sentences(
             judged[j],
         )
         if value is None:
-            found.append(f"'{name}' is inactive here and contributes nothing.")
+            sentences.append(f"'{name}' is inactive here and contributes nothing.")
             continue
         matters = abs(mean) > least, weight * abs(uncertainty) > least
         if not any(matters) if aim.part == "bound" else abs(worth) <= least_judged:
-            found.append(f"'{name}' = {number(value)} hardly matters for this proposal.")
+            sentences.append(f"'{name}' = {number(value)} hardly matters for this proposal.")
             continue
         meaning = motive(mean * matters[0], uncertainty * matters[1], objective.maximize)
         moved = _moves(mean, largest, f"the predicted {objective.name}")
@@ -82,8 +83,8 @@ def parameter_sentences(
             else f"{moved}, {unsure} and {_moves(worth, 0.0, f'the score, {aim.called},')}, which "
             f"makes the proposal {better}"
         )
-        found.append(f"'{name}' = {number(value)} means {meaning}: it {effect}.")
-    return tuple(found)
+        sentences.append(f"'{name}' = {number(value)} means {meaning}: it {effect}.")
+    return tuple(sentences)
 
 
 def overall_sentence(
@@ -98,7 +99,7 @@ def overall_sentence(
 ) -> str:
     """What the proposal is for as a whole, and which parameters weigh most."""
     mean, uncertainty = (actual[k] - average[k] for k in ("mean", "uncertainty"))
-    said = (
+    sentence = (
         f"Trial {trial} means {motive(mean, uncertainty, objective.maximize)}: its predicted "
         f"{objective.name} of {actual['mean']:.4g} is {_compared(mean)} {reference}, its uncertainty of "
         f"{actual['uncertainty']:.3g} is {_compared(uncertainty)}"
@@ -107,15 +108,14 @@ def overall_sentence(
     weights = " and ".join(f"'{parameters[j]}' ({contributions[j]:+.3g})" for j in order)
     several = len(parameters) > 1
     if aim.part == "bound":
-        chosen = (
-            f" that it {'maximised' if objective.maximize else 'minimised'}" if aim.made else ""
-        )
-        return said + (f"; {weights} weigh most in the bound{chosen}." if several else ".")
+        way = "maximised" if objective.maximize else "minimised"
+        why = f" that it {way}" if aim.made else ""
+        return sentence + (f"; {weights} weigh most in the bound{why}." if several else ".")
     numbers = f"{actual['score']:.3g} against {average['score']:.3g}, {reference}"
     lead = f"It maximised {aim.called}, the score:" if aim.made else f"Its score, {aim.called}, is"
     way = "larger" if aim.larger else "less"
     weighed = f"; {weights} weigh most in it, and" if several else ","
-    return f"{said}. {lead} {numbers}{weighed} {way} is better."
+    return f"{sentence}. {lead} {numbers}{weighed} {way} is better."
 
 
 def basis_sentence(tau: float, maximize: bool, aim: Aim, best: float) -> str:
@@ -123,13 +123,13 @@ def basis_sentence(tau: float, maximize: bool, aim: Aim, best: float) -> str:
     bound = f"bound = mean {'+' if maximize else '-'} {tau:g} x uncertainty"
     way = "more" if maximize else "less"
     if aim.part == "bound":
-        chosen = f"which this proposal {'maximised' if maximize else 'minimised'}"
-        return f"{bound}, {chosen if aim.made else f'{way} is better'}."
+        how = f"which this proposal {'maximised' if maximize else 'minimised'}"
+        return f"{bound}, {how if aim.made else f'{way} is better'}."
     if aim.kind == "given":
         return f"{bound}; score = {aim.called} for mean and standard deviation, {way} is better."
-    chosen = ", which this proposal maximised" if aim.made else ""
+    how = ", which this proposal maximised" if aim.made else ""
     return (
-        f"{bound}, for comparison; score = the expected improvement{chosen}: the expected gain over "
+        f"{bound}, for comparison; score = the expected improvement{how}: the expected gain over "
         f"{best:.4g}, the best prediction of what was tried by then, where a worse result counts as 0; "
         "larger is better."
     )

@@ -1,4 +1,5 @@
-"""Why a configuration was proposed: what each value did for the mean and for the uncertainty (Croppi 2021).
+"""Why a configuration was proposed: what each value did for the mean and for the uncertainty
+(Croppi 2021).
 
 Symbols
     m, se, cb    predicted mean, its standard deviation, and the bound m - tau se; shown in the user's
@@ -18,7 +19,7 @@ import numpy as np
 
 from hyperlens import words
 from hyperlens.explain.importance.configurations import named
-from hyperlens.explain.proposals.aims import aim
+from hyperlens.explain.proposals.aims import Aim, aim
 from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, position
 from hyperlens.explain.proposals.question import Baseline, Question, Score, score_of
 from hyperlens.explain.proposals.reasons import (
@@ -29,7 +30,7 @@ from hyperlens.explain.proposals.reasons import (
 )
 from hyperlens.explain.shapley.attribution import Method, Part, attribute
 from hyperlens.explain.shapley.backgrounds import KINDS, WIDTH, Kind
-from hyperlens.explain.shapley.coalitions import Game
+from hyperlens.explain.shapley.coalitions import Game, Quantities
 from hyperlens.proposal import Acquisition
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -200,18 +201,7 @@ def explained(
     own = named(history, trial)
     latents, background, reference = question.compared_with(history, own.vector, source)
 
-    # What is judged: the bound, or a score
-    tau = next((t for t in (question.tau, source.tau) if t is not None), 1.0)
-    acquisition = question.acquisition or source.acquisition or "lcb"
-    same = acquisition == source.acquisition and (acquisition == "ei" or tau == source.tau)
-    judged = aim(acquisition, objective.maximize, source.recorded and same)
-    score = score_of(acquisition, source.best, sign)
-
-    def quantities(mean: FloatArray, std: FloatArray) -> FloatArray:
-        rows = [mean, std, lower_confidence_bound(mean, std, tau)]
-        return np.stack(rows if score is None else [*rows, score(mean, std)])
-
-    # Its Shapley values, in the user's own direction, the weightiest first
+    tau, judged, quantities = _judged(source, question, objective.maximize)
     attribution = attribute(
         Game(source.model, history.space.cube, own.vector, latents, quantities),
         question.method,
@@ -261,6 +251,20 @@ def explained(
     )
 
 
+def _judged(source: Proposer, question: Question, maximize: bool) -> tuple[float, Aim, Quantities]:
+    """tau, what the proposal is judged by, and mean, std, bound and score of minimised costs."""
+    tau = next((t for t in (question.tau, source.tau) if t is not None), 1.0)
+    acquisition = question.acquisition or source.acquisition or "lcb"
+    same = acquisition == source.acquisition and (acquisition == "ei" or tau == source.tau)
+    score = score_of(acquisition, source.best, -1.0 if maximize else 1.0)
+
+    def quantities(mean: FloatArray, std: FloatArray) -> FloatArray:
+        rows = [mean, std, lower_confidence_bound(mean, std, tau)]
+        return np.stack(rows if score is None else [*rows, score(mean, std)])
+
+    return tau, aim(acquisition, maximize, source.recorded and same), quantities
+
+
 def _shown(parts: Sequence[Part], tau: float, sign: float) -> dict[str, Part]:
     """Parts by name; mean and bound in the user's own direction."""
     mean, uncertainty, bound, *score = parts
@@ -290,7 +294,8 @@ def _otherwise(trial: int, source: Proposer, kind: str) -> tuple[str, ...]:
 
 
 def _combined(mean: Part, uncertainty: Part, bound: Part, tau: float) -> Part:
-    """phi(cb) = phi(m) - tau phi(se), by linearity (Croppi 2021 Eq. 8); its reach is the uncertainty's where the mean is exact."""
+    """phi(cb) = phi(m) - tau phi(se) by linearity (Croppi 2021 Eq. 8); its reach is the uncertainty's
+    where the mean is exact."""
     sampled = bool(mean.reach.any())
     return Part(
         mean.contribution - tau * uncertainty.contribution,

@@ -4,8 +4,8 @@ exact     every coalition over the whole background.
 paired    every background row with random orders of the players and their reverses. Each row is
           used equally often, so contributions add up to the payout; the interval is that of the
           orders, within rows. Rounds are added until intervals are narrow.
-sampled   Croppi 2021 algorithm 2: K steps, each with one background row and one order drawn at random, shared
-          by all parameters. Contributions miss the payout by the sampling error of the average.
+sampled   Croppi 2021 algorithm 2: K steps, each with one background row and one order drawn at
+          random, shared by all parameters. Contributions miss the payout by the sampling error of the average.
 
 Symbols: see coalitions.py.
 """
@@ -83,10 +83,12 @@ def attribute(
         return _sampled(game, STEPS if samples is None else samples, level, rng)
     mean = _closed_mean(game) if uniform else None
     if method == "exact":
-        found = _exact(game, threads)
+        attribution = _exact(game, threads)
     else:
-        found = _paired(game, samples, level, rng, watched=0 if mean is None else 1)
-    return found if mean is None else replace(found, parts=(mean, *found.parts[1:]))
+        attribution = _paired(game, samples, level, rng, watched=0 if mean is None else 1)
+    if mean is None:
+        return attribution
+    return replace(attribution, parts=(mean, *attribution.parts[1:]))
 
 
 def _closed_mean(game: Game) -> Part | None:
@@ -132,12 +134,14 @@ def _paired(
     average = game.background_quantities.mean(axis=1)
     payout = np.abs(game.actual - average)
     for done in range(1, rounds + 1):
+        # Every row once more, with a new order and its reverse
         orders = rng.permuted(np.tile(np.arange(m), (size, 1)), axis=1)
         gains = (game.along(rows, orders) + game.along(rows, orders[:, ::-1])) / 2
         total += gains
         square += gains**2
         if done < FEWEST_ROUNDS:
             continue
+        # The variance of orders within rows: rows themselves are no sample
         within = np.maximum(square - total**2 / done, 0).sum(axis=0) / (size * (done - 1))
         error = np.sqrt(within / (size * done))
         reach = float(student.ppf((1 + level) / 2, size * (done - 1))) * error
@@ -149,6 +153,7 @@ def _paired(
 
 
 def _sampled(game: Game, steps: int, level: float, rng: np.random.Generator) -> Attribution:
+    # Croppi 2021 algorithm 2: K steps of a row and an order; phi_j is the mean of j's gains
     m = len(game.players)
     rows = rng.integers(len(game.background), size=steps)
     orders = rng.permuted(np.tile(np.arange(m), (steps, 1)), axis=1)

@@ -56,6 +56,8 @@ class Game:
         """The quantities at every background configuration, shape (q, B)."""
         return self.predicted(self.cube.vectors(self.background))
 
+    # Mixtures and their predictions
+
     def predicted(self, vectors: FloatArray) -> FloatArray:
         """The quantities at vectors, shape (q, k)."""
         parts = [
@@ -71,13 +73,15 @@ class Game:
         latents[:, self.players] = np.where(joined, own, latents[:, self.players])
         return self.cube.vectors(latents)
 
+    # Every coalition
+
     def worth(self) -> FloatArray:
         """Average quantities of every coalition, shape (2^m, q), by plain prediction."""
-        found: list[FloatArray] = []
+        worth: list[FloatArray] = []
         for vectors, counts, sizes in self._batches():
             values = self.predicted(vectors) * counts
-            found.extend(part.sum(axis=1) for part in np.split(values, np.cumsum(sizes)[:-1], 1))
-        return np.array(found) / len(self.background)
+            worth.extend(part.sum(axis=1) for part in np.split(values, np.cumsum(sizes)[:-1], 1))
+        return np.array(worth) / len(self.background)
 
     def _batches(self) -> Iterator[tuple[FloatArray, FloatArray, list[int]]]:
         """Vectors of several coalitions, how often each occurs, and how many each coalition has."""
@@ -104,6 +108,8 @@ class Game:
             )
             return np.where(coded < 0, np.nan, coded), count.astype(float)
         return vectors, np.ones(len(vectors))
+
+    # One order of joining (Croppi 2021 algorithm 2, and its reverse)
 
     def along(self, rows: IntArray, orders: IntArray) -> FloatArray:
         """Gains (k, m, q) of each player when all join one after another.

@@ -30,11 +30,11 @@ def shapley(worth: FloatArray) -> FloatArray:
         return np.empty((0, games))
     table = worth.reshape((2,) * m + (games,))
     weight = coalition_weights(m)
-    found = np.empty((m, games))
+    phi = np.empty((m, games))
     for j in range(m):
         without, joined = np.moveaxis(table, m - 1 - j, 0).reshape(2, -1, games)
-        found[j] = weight @ (joined - without)
-    return found
+        phi[j] = weight @ (joined - without)  # Croppi 2021 Eq. 6
+    return phi
 
 
 def coalition_weights(m: int) -> FloatArray:

@@ -33,29 +33,39 @@ CHUNK = 1 << 16  # numbers of K_S that are held at once, so that they stay in a 
 STRIP = 64  # columns of a triangular matrix that are multiplied at once
 
 
+# The mean, in closed form
+
+
 def mean_contributions(model: GP, vector: FloatArray) -> tuple[FloatArray, float] | None:
     """Shapley values (d,) of the mean at x over the uniform measure, and the mean's average.
 
     None where conditions are too entangled for closed forms.
     """
-    found = _blocks(model.cube)
-    if found is None:
+    blocks = _blocks(model.cube)
+    if blocks is None:
         return None
     m = int((~np.isnan(vector)).sum())
     t, weight = nodes(m)
+
+    # E_t of each block, and of the gain of each of its players
     product, gains = [], []
-    for scenarios in found:
+    for scenarios in blocks:
         own, gain = _block(model, vector, scenarios, t)
         product.append(own)
         gains.append(gain)
+
+    # Owen: phi_j = integral of E_t[gain of j], the other blocks multiplied in
     signal = 1 - model.parameters.nugget
     phi = np.zeros(model.cube.d)
     for gain, others in zip(gains, without_each(product), strict=True):
         for column, own in gain.items():
             path = np.broadcast_to(own * others, (len(t), len(model.beta)))
             phi[column] = signal * float(weight @ (path @ model.beta))
-    everything = np.prod(np.broadcast_arrays(*product), axis=0)
+    everything = np.prod(np.broadcast_arrays(*product), axis=0)  # at t = 0 nobody has joined
     return phi, float(model.parameters.trend + signal * (everything[0] @ model.beta))
+
+
+# Mean and standard deviation of every coalition, over a background
 
 
 def worth(model: GP, game: Game, threads: int | None = None) -> FloatArray:
@@ -92,14 +102,14 @@ class _Coalitions:
 
     def sums(self) -> FloatArray:
         """Sums over the background rows, shape (2^m, q)."""
-        self.found = np.zeros((1 << len(self.bit), len(self.game.actual)))
+        self.totals = np.zeros((1 << len(self.bit), len(self.game.actual)))
         n = len(self.model.X)
         free = np.ones((1, n), order="F")
         for column, factors in self.other.items():
             if column not in self.bit and column not in self.off:
                 free = free * factors
         self._grow(0, free, np.ones(n), 0)
-        return self.found
+        return self.totals
 
     def _grow(self, depth: int, free: FloatArray, own: FloatArray, coalition: int) -> None:
         """`free` is the product of the factors left to the background, `own` that of x's."""
@@ -116,8 +126,8 @@ class _Coalitions:
     def _switch(self, free: FloatArray, own: FloatArray, coalition: int) -> None:
         """Every subset of the conditional players; what is active depends on the mixture."""
         among = [c for c in self.conditional if c in self.bit]
-        for chosen in itertools.product((False, True), repeat=len(among)):
-            joined = {c for c, taken in zip(among, chosen, strict=True) if taken}
+        for subset in itertools.product((False, True), repeat=len(among)):
+            joined = {c for c, joins in zip(among, subset, strict=True) if joins}
             mask = coalition | sum(self.bit[c] for c in joined)
             mixed = self.latents.copy()
             for column, bit in self.bit.items():
@@ -138,7 +148,7 @@ class _Coalitions:
         variance = p.variance * np.maximum(1 - known, 0)
         mean = p.trend + free @ (signal * own * self.model.beta)
         sums = self.game.quantities(mean, np.sqrt(variance)).sum(axis=1)
-        self.found[coalition] = sums * (len(self.latents) / len(free))
+        self.totals[coalition] = sums * (len(self.latents) / len(free))
 
 
 def _squared_norms(rows: FloatArray, upper: FloatArray) -> FloatArray:
@@ -151,15 +161,18 @@ def _squared_norms(rows: FloatArray, upper: FloatArray) -> FloatArray:
     return total
 
 
+# Blocks of columns that conditions bind together
+
+
 def _blocks(cube: Cube) -> list[list[Scenario]] | None:
     """Terms of each block; None where there are too many."""
-    found = []
+    blocks = []
     for columns in cube.blocks:
         terms = list(itertools.islice(cube.scenarios(columns), MOST_SCENARIOS + 1))
         if len(terms) > MOST_SCENARIOS:
             return None
-        found.append(terms)
-    return found
+        blocks.append(terms)
+    return blocks
 
 
 def _block(
@@ -199,11 +212,11 @@ def without_each(factors: Sequence[FloatArray]) -> list[FloatArray]:
     for factor in factors[:-1]:
         before.append(before[-1] * factor)
     after: FloatArray = np.ones((1, 1))
-    found = []
+    products = []
     for factor, left in zip(reversed(factors), reversed(before), strict=True):
-        found.append(left * after)
+        products.append(left * after)
         after = after * factor
-    return found[::-1]
+    return products[::-1]
 
 
 def nodes(m: int) -> tuple[FloatArray, FloatArray]:

@@ -79,9 +79,9 @@ def _tree(tree: Any, source: Any, target: Any, axis_of: Any, phi: FloatArray) ->
             inside = [j for j, has in joined.items() if has]
             outside = [j for j, has in joined.items() if not has]
             p, q = len(inside), len(outside)
-            for j in inside:
+            for j in inside:  # v (p - 1)! q! / (p + q)!
                 phi[j] += value[node] / (p * comb(p + q, q))
-            for j in outside:
+            for j in outside:  # -v p! (q - 1)! / (p + q)!
                 phi[j] -= value[node] / (q * comb(p + q, p))
             continue
         column, cut = feature[node], threshold[node]

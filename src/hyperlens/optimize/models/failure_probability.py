@@ -3,12 +3,12 @@
 Symbols (Sarigiannis et al. 2020 section 3.2)
     M        models; the best one is any of them with the same chance
     theta    size of a model's space, counted in configurations that can be told apart (at least 1)
-    K        budget: configurations drawn
+    K        trials: configurations drawn (the paper's budget)
     P_F      1/M sum (1 - p / theta)^K (Eq. 6), p the chance of drawing the model
 Theorem 1 says that p = theta / sum theta misses less often than p = 1/M unless all theta are equal.
-Its proof needs (1 - 1/(M theta))^K to be convex, which holds while 2 M theta <= K + 1. For smaller
-budgets the order may be the reverse (M = 2, theta = 1 and 3, K = 1: 3/4 against 2/3), so the record
-says from which budget on the theorem holds.
+Its proof needs (1 - 1/(M theta))^K to be convex, which holds while 2 M theta <= K + 1. For fewer
+trials the order may be the reverse (M = 2, theta = 1 and 3, K = 1: 3/4 against 2/3), so the record
+says from how many trials on the theorem holds.
 """
 
 from __future__ import annotations
@@ -35,34 +35,48 @@ LARGEST = 1e15  # a size beyond which 1 - p / theta is 1 in floating point
 
 @dataclass(frozen=True)
 class FailureProbability(Record):
-    """`uniform[i]` and `weighted[i]` are P_F (Eq. 8 and 10) of a search with `budget[i]` draws.
+    """`uniform[i]` and `weighted[i]` are P_F (Eq. 8 and 10) of a search with `trials[i]` draws.
 
-    `holds_from` is the smallest budget of all from which on weighted misses less often, None where
-    all sizes are equal; `proved_from` is the budget from which the theorem's proof holds.
+    `holds_from` are the fewest trials from which on weighted misses less often, None where all sizes
+    are equal; from `proved_from` on the theorem's proof holds.
     """
 
     models: tuple[str, ...]
     theta: FloatArray
     weights: FloatArray
-    budget: IntArray
+    trials: IntArray
     uniform: FloatArray
     weighted: FloatArray
     holds_from: int | None
     proved_from: int
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        if self.holds_from is None:
+            return "All models are of the same size, so weighted and uniform sampling are the same."
+        if self.holds_from == 1:
+            return (
+                "Weighting by size misses the best configuration less often however many are drawn."
+            )
+        return (
+            f"Weighting by size misses the best configuration less often from {self.holds_from} draws "
+            f"on (the proof of theorem 1 covers {self.proved_from} and more); below that, uniform "
+            "sampling does."
+        )
 
     @property
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
         return pd.DataFrame(
-            {"budget": self.budget, "uniform": self.uniform, "weighted": self.weighted}
+            {"trials": self.trials, "uniform": self.uniform, "weighted": self.weighted}
         )
 
 
 def failure_probability(
     models: Space | Mapping[str, float] | Sequence[float],
-    budget: int | Sequence[int] | None = None,
+    trials: int | Sequence[int] | None = None,
     *,
     volume: bool = False,
     root: str = ROOT,
@@ -70,9 +84,10 @@ def failure_probability(
     """Compare uniform sampling of models with weighting by the size of their spaces.
 
     `models` gives theta for each model, or is a space with a root: then theta is 2^N (Eq. 5), or
-    with `volume` the product of spans (Eq. 7). Without a budget, a range that shows both curves.
+    with `volume` the product of spans (Eq. 7). Without `trials`, a range that shows both
+    curves.
 
-    >>> record = failure_probability({"small": 1, "large": 3}, budget=[1, 10])
+    >>> record = failure_probability({"small": 1, "large": 3}, trials=[1, 10])
     >>> record.uniform.round(3).tolist(), record.weighted.round(3).tolist()
     ([0.667, 0.081], [0.75, 0.056])
     """
@@ -80,38 +95,37 @@ def failure_probability(
     theta = np.array(list(sizes.values()))
     m, largest = len(theta), float(theta.max())
     proved = max(1, math.ceil(2 * m * largest) - 1)
-    budgets = _budgets(budget, float(theta.sum()))
+    draws = _draws(trials, float(theta.sum()))
     weights = theta / theta.sum()
     holds = None if np.ptp(theta) == 0 else _holds_from(theta, proved)
     return FailureProbability(
         models=tuple(sizes),
         theta=theta,
         weights=weights,
-        budget=budgets,
-        uniform=missed(theta, np.full(m, 1 / m), budgets),
-        weighted=missed(theta, weights, budgets),
+        trials=draws,
+        uniform=missed(theta, np.full(m, 1 / m), draws),
+        weighted=missed(theta, weights, draws),
         holds_from=holds,
         proved_from=proved,
-        notes=(_sentence(holds, proved),),
     )
 
 
-def missed(theta: FloatArray, p: FloatArray, budget: IntArray) -> FloatArray:
-    """P_F of lemma 1 (Eq. 6) for every budget."""
+def missed(theta: FloatArray, p: FloatArray, trials: IntArray) -> FloatArray:
+    """P_F of lemma 1 (Eq. 6) for each number of trials."""
     with np.errstate(divide="ignore"):  # a model of one configuration, drawn for certain
         once = np.log1p(-p / theta)
-    return np.asarray(np.exp(np.asarray(budget)[:, None] * once).mean(axis=1))
+    return np.asarray(np.exp(np.asarray(trials)[:, None] * once).mean(axis=1))
 
 
 def _holds_from(theta: FloatArray, proved: int) -> int:
-    """Smallest budget from which on weighted misses less often, by bisection below the proof's.
+    """Fewest trials from which on weighted misses less often, by bisection below the proof's.
 
     The uniform curve divided by the weighted one is a mean of exponentials in K, so it is convex,
     and it is 1 at K = 0: it crosses 1 once more at most.
     """
 
-    def better(budget: int) -> bool:
-        at = np.array([budget])
+    def better(trials: int) -> bool:
+        at = np.array([trials])
         even = missed(theta, np.full(len(theta), 1 / len(theta)), at)
         return bool(missed(theta, theta / theta.sum(), at)[0] < even[0])
 
@@ -143,22 +157,11 @@ def _sizes(
     return sizes
 
 
-def _budgets(budget: int | Sequence[int] | None, whole: float) -> IntArray:
-    if budget is None:
+def _draws(trials: int | Sequence[int] | None, whole: float) -> IntArray:
+    if trials is None:
         ends = np.geomspace(1, max(10.0, 8 * whole), POINTS)
         return np.unique(np.rint(ends).astype(np.int64))
-    found = np.atleast_1d(np.asarray(budget))
-    if not len(found) or (found < 0).any() or (found != np.floor(found)).any():
-        raise AnalysisError("A budget is a number of draws; give whole numbers from 0 on.")
-    return found.astype(np.int64)
-
-
-def _sentence(holds: int | None, proved: int) -> str:
-    if holds is None:
-        return "All models are of the same size, so weighted and uniform sampling are the same."
-    if holds == 1:
-        return "Weighting by size misses the best configuration less often at every budget."
-    return (
-        f"Weighting by size misses the best configuration less often from {holds} draws on (the proof "
-        f"of theorem 1 covers {proved} and more); below that, uniform sampling does."
-    )
+    counts = np.atleast_1d(np.asarray(trials))
+    if not len(counts) or (counts < 0).any() or (counts != np.floor(counts)).any():
+        raise AnalysisError("Trials are a number of draws; give whole numbers from 0 on.")
+    return counts.astype(np.int64)

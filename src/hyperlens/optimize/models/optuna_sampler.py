@@ -1,4 +1,5 @@
-"""Weighted sampling of models as a sampler of Optuna's: `hl.optuna.ModelSampler` (Sarigiannis et al. 2020 Eq. 5).
+"""Weighted sampling of models as a sampler of Optuna's: `hl.optuna.ModelSampler`
+(Sarigiannis et al. 2020 Eq. 5).
 
 The sampler keeps no state: what it draws depends on the seed, the trial's number and, where no space
 is given, on the hyperparameters that earlier trials of each model had.

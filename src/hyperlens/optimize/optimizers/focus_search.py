@@ -1,13 +1,13 @@
 """Focus search: the minimum of a cheap function on a cube by random points in shrinking boxes.
 
-The infill search of the papers (mlrMBO, Bischl et al. 2017): each restart draws Latin-hypercube points, keeps the best
-one, halves every range around it, and draws again. The best points of all rounds that lie apart are
-then polished along their continuous coordinates, which the papers did not do (`polished=0`); that
-finds narrow minima with far fewer points.
+The infill search of the papers (mlrMBO, Bischl et al. 2017): each restart draws Latin-hypercube
+points, keeps the best one, halves every range around it, and draws again. The best points of all
+rounds that lie apart are then polished along their continuous coordinates, which the papers did not
+do (`polished=0`); that finds narrow minima with far fewer points.
 
 Symbols
     score    vectors (m, d) -> (m,), minimised
-    part     what is left of an axis: [low, high] of a continuous one, else the levels kept
+    part     what is left of an axis: [low, high] of a continuous one, else the levels left
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ class Part:
 
     low: float = 0.0
     high: float = 1.0
-    kept: IntArray | None = None  # levels of a discrete axis, ascending
+    levels: IntArray | None = None  # of a discrete axis, ascending
 
     @staticmethod
     def whole(axis: Axis) -> Part:
-        return Part(kept=None if axis.codes is None else np.arange(axis.levels))
+        return Part(levels=None if axis.codes is None else np.arange(axis.levels))
 
     def place(self, axis: Axis, latent: FloatArray) -> FloatArray:
         """Latents uniform on [0, 1] moved into this part, levels by their measure."""
-        if self.kept is None:
+        if self.levels is None:
             return self.low + latent * (self.high - self.low)
         assert axis.codes is not None
-        ends = np.cumsum(axis.weights()[self.kept])
-        chosen = np.searchsorted(ends / ends[-1], latent, side="right")
-        return np.asarray(axis.codes[self.kept[np.minimum(chosen, len(self.kept) - 1)]])
+        ends = np.cumsum(axis.weights()[self.levels])
+        at = np.searchsorted(ends / ends[-1], latent, side="right")
+        return np.asarray(axis.codes[self.levels[np.minimum(at, len(self.levels) - 1)]])
 
     def around(self, axis: Axis, best: float, rng: np.random.Generator) -> Part:
         """Half of this part, centred at `best` and clipped; a category loses one other level."""
-        if self.kept is None:
+        if self.levels is None:
             reach = (self.high - self.low) / 4
             return Part(max(self.low, best - reach), min(self.high, best + reach))
         assert axis.codes is not None
         if not axis.ordered:
-            others = self.kept[self.kept != axis.level(np.array([best]))[0]]
+            others = self.levels[self.levels != axis.level(np.array([best]))[0]]
             dropped = rng.choice(others) if len(others) else -1
-            return Part(kept=self.kept[self.kept != dropped])
-        codes = axis.codes[self.kept]
+            return Part(levels=self.levels[self.levels != dropped])
+        codes = axis.codes[self.levels]
         reach = (codes[-1] - codes[0]) / 4
         first = np.searchsorted(codes, max(codes[0], best - reach), side="right") - 1  # floor
         last = np.searchsorted(codes, min(codes[-1], best + reach), side="left")  # ceiling
-        return Part(kept=self.kept[first : last + 1])
+        return Part(levels=self.levels[first : last + 1])
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Point:
     """A vector and its score."""
 
     vector: FloatArray
@@ -86,7 +86,7 @@ def focus_search(
     polished: int = 3,
     near: FloatArray | None = None,
     barred: Barred | None = None,
-) -> Found | None:
+) -> Point | None:
     """The best vector found, None if all were `barred` (forbidden, or seen before).
 
     All restarts advance together, so that one call of `score` serves a whole round. A range whose
@@ -94,35 +94,38 @@ def focus_search(
     polishing starts too.
 
     >>> cube = Cube.continuous(2)
-    >>> found = focus_search(lambda X: ((X - 0.3) ** 2).sum(axis=1), cube, np.random.default_rng(0))
-    >>> found.vector.round(3).tolist()
+    >>> best = focus_search(lambda X: ((X - 0.3) ** 2).sum(axis=1), cube, np.random.default_rng(0))
+    >>> best.vector.round(3).tolist()
     [0.3, 0.3]
     """
+    # Focus: in each round the best point of a restart, and half of every range around it
     parts = [[Part.whole(axis) for axis in cube.axes] for _ in range(restarts)]
-    best: list[Found] = []
+    best: list[Point] = []
     pool: list[tuple[FloatArray, FloatArray]] = []
     for _ in range(rounds):
         drawn = [_draw(cube, part, points, rng) for part in parts]
         scores = score(np.vstack(drawn)).reshape(restarts, points)
-        pool += [(vectors, found) for vectors, found in zip(drawn, scores, strict=True)]
-        for k, (vectors, found) in enumerate(zip(drawn, scores, strict=True)):
-            at = _first_allowed(vectors, found, barred)
+        pool += zip(drawn, scores, strict=True)
+        for k, (vectors, own) in enumerate(zip(drawn, scores, strict=True)):
+            at = _first_allowed(vectors, own, barred)
             if at is None:
                 continue
-            best.append(Found(vectors[at], float(found[at])))
+            best.append(Point(vectors[at], float(own[at])))
             parts[k] = [
                 part if np.isnan(x) else part.around(axis, float(x), rng)
                 for part, axis, x in zip(parts[k], cube.axes, vectors[at], strict=True)
             ]
+
+    # Polish: from the best points of all rounds that lie apart, and from those near the best known
     starts = _apart(np.vstack([v for v, _ in pool]), np.concatenate([s for _, s in pool]), polished)
     if polished and near is not None and len(near):
-        starts += [Found(v, float(s)) for v, s in zip(near, score(near), strict=True)]
-    moved = [polish(score, cube, f) for f in starts]
-    best += [f for f in moved if barred is None or not barred(f.vector[None])[0]]
-    return min(best, key=lambda f: f.score, default=None)
+        starts += [Point(v, float(s)) for v, s in zip(near, score(near), strict=True)]
+    ends = [polish(score, cube, start) for start in starts]
+    best += [end for end in ends if barred is None or not barred(end.vector[None])[0]]
+    return min(best, key=lambda point: point.score, default=None)
 
 
-def polish(score: Score, cube: Cube, start: Found) -> Found:
+def polish(score: Score, cube: Cube, start: Point) -> Point:
     """Follow the gradient along the active continuous coordinates, all else kept.
 
     A parent whose value switches a child is left alone. Never worse than the start.
@@ -147,9 +150,9 @@ def polish(score: Score, cube: Cube, start: Found) -> Found:
     def value_and_slope(x: FloatArray) -> tuple[float, FloatArray]:
         steps = STEP * np.eye(len(free))
         ahead, behind = np.minimum(x + steps, 1), np.maximum(x - steps, 0)
-        found = at(np.vstack([x[None], ahead, behind]))
-        rise = found[1 : 1 + len(free)] - found[1 + len(free) :]
-        return float(found[0]), rise / np.diagonal(ahead - behind)
+        scores = at(np.vstack([x[None], ahead, behind]))
+        rise = scores[1 : 1 + len(free)] - scores[1 + len(free) :]
+        return float(scores[0]), rise / np.diagonal(ahead - behind)
 
     done = minimize(
         value_and_slope,
@@ -163,19 +166,19 @@ def polish(score: Score, cube: Cube, start: Found) -> Found:
         return start
     vector = start.vector.copy()
     vector[free] = np.clip(done.x, 0, 1)
-    return Found(vector, float(done.fun))
+    return Point(vector, float(done.fun))
 
 
-def _apart(vectors: FloatArray, scores: FloatArray, count: int) -> list[Found]:
+def _apart(vectors: FloatArray, scores: FloatArray, count: int) -> list[Point]:
     """The best of these, best first, no two within `APART` of each other."""
-    chosen: list[Found] = []
+    best: list[Point] = []
     filled = np.nan_to_num(vectors, nan=-1.0)  # active or not is far apart
     left = np.ones(len(vectors), dtype=bool)
-    while len(chosen) < count and left.any():
+    while len(best) < count and left.any():
         at = int(np.argmin(np.where(left, scores, np.inf)))
-        chosen.append(Found(vectors[at], float(scores[at])))
+        best.append(Point(vectors[at], float(scores[at])))
         left &= np.abs(filled - filled[at]).max(axis=1) > APART
-    return chosen
+    return best
 
 
 def _draw(cube: Cube, parts: list[Part], points: int, rng: np.random.Generator) -> FloatArray:

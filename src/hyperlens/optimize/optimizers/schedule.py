@@ -1,4 +1,5 @@
-"""Schedules of successive halving and Hyperband as plain data, exact in integers (Sarigiannis et al. 2020 table 1).
+"""Schedules of successive halving and Hyperband as plain data, exact in integers (Sarigiannis et al.
+2020 table 1).
 
 Symbols
     n        evaluations at full budget that a bracket may use (the papers' budget)
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from hyperlens import words
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
 
@@ -61,6 +63,15 @@ class Schedule(Record):
     max_budget: Fraction
     total: Fraction
     brackets: tuple[Bracket, ...]
+
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"Each bracket may use {self.total} in all; Hyperband, which runs "
+            f"{words.counted(len(self.brackets), 'bracket')}, uses {self.used}."
+        )
 
     @property
     def used(self) -> Fraction:
@@ -140,12 +151,13 @@ def schedule(
             f"{n} evaluations at full budget are too few for {count} rungs, of which each needs at "
             f"least one; allow {count}, use fewer brackets, or search at random."
         )
-    found = tuple(bracket(n * eta**s // (s + 1), eta, s, most) for s in range(count - 1, -1, -1))
-    return Schedule(eta=eta, max_budget=most, total=n * most, brackets=found)
+    plan = tuple(bracket(n * eta**s // (s + 1), eta, s, most) for s in range(count - 1, -1, -1))
+    return Schedule(eta=eta, max_budget=most, total=n * most, brackets=plan)
 
 
 def bracket(configurations: int, eta: int, s: int, max_budget: Fraction | int = 1) -> Bracket:
-    """Successive halving (Sarigiannis et al. 2020 algorithm 1): rung i keeps floor(configurations / eta^i).
+    """Successive halving (Sarigiannis et al. 2020 algorithm 1): rung i keeps floor(configurations /
+    eta^i).
 
     >>> [rung.configurations for rung in bracket(99, 3, 2).rungs]
     [99, 33, 11]

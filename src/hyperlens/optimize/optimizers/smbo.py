@@ -1,8 +1,8 @@
 """Sequential model-based optimisation: fit a surrogate, minimise an acquisition, ask, be told.
 
-The optimiser of Moosbauer et al. 2021 and Croppi 2021: a maximin Latin hypercube, then a Gaussian process and the lower
-confidence bound, minimised by focus search. Their settings are `tau=1, refine=False`; both are
-measured in docs/results/optimizers.md.
+The optimiser of Moosbauer et al. 2021 and Croppi 2021: a maximin Latin hypercube, then a Gaussian
+process and the lower confidence bound, minimised by focus search. Their settings are
+`tau=1, refine=False`; both are measured in docs/results/optimizers.md.
 
 `ask` depends only on the seed, on what was told, in its order, and on what is still awaited. So a
 run is resumed by telling its trials again, several configurations can be out at once, and a
@@ -20,7 +20,7 @@ import numpy as np
 
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers import designs as sampling
-from hyperlens.optimize.optimizers.focus_search import Found, focus_search
+from hyperlens.optimize.optimizers.focus_search import Point, focus_search
 from hyperlens.optimize.optimizers.ledger import Ledger, Result, same
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.proposal import Acquisition, Kind, Proposal, to_ranges
@@ -200,6 +200,8 @@ class SMBO:
         )
 
     def _modelled(self, number: int, rng: np.random.Generator) -> Candidate:
+        """One iteration: surrogate, minimum of the acquisition, and what is thought of it."""
+        # The surrogate of what is known, and what there is to improve on
         acquisition, tau = self._turn(number)
         model = self._fitted()
         best = float(model.predict(self.X)[0].min())
@@ -210,7 +212,10 @@ class SMBO:
                 return lower_confidence_bound(mean, std, tau)
             return -log_expected_improvement(mean, std, best)
 
+        # The configuration of the smallest score
         vector, values = self._rounded(self._search(score, rng).vector)
+
+        # What the surrogate says there
         mean, std = model.predict(vector[None])
         bound = float(lower_confidence_bound(mean, std, tau)[0])
         improvement = float(expected_improvement(mean, std, best)[0])
@@ -240,7 +245,7 @@ class SMBO:
                 model = _noiseless(model)
         return believe(model, X, y, np.array([c.vector for c in self._ledger.awaited]))
 
-    def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Found:
+    def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Point:
         """The minimum of the acquisition among what is neither forbidden nor known."""
         known = np.vstack([self.X, *(c.vector[None] for c in self._ledger.awaited)])
 
@@ -250,15 +255,12 @@ class SMBO:
 
         how = REFINED if self.refine else PAPERS
         best = self.X[np.argsort(self.y, kind="stable")[:NEAR]]
-        found = focus_search(score, self.space.cube, rng, **how, near=best, barred=barred)
-        if found is None:  # everything is known: repeat what is best
-            found = focus_search(
-                score, self.space.cube, rng, **how, near=best, barred=self.space.forbidden
-            )
-        if found is None:
-            vector = self.space.sample(1, rng)[0]
-            found = Found(vector, float(score(vector[None])[0]))
-        return found
+        for bar in (barred, self.space.forbidden):  # where everything is known, what is best again
+            point = focus_search(score, self.space.cube, rng, **how, near=best, barred=bar)
+            if point is not None:
+                return point
+        vector = self.space.sample(1, rng)[0]
+        return Point(vector, float(score(vector[None])[0]))
 
     def _canonical(self, vectors: FloatArray) -> FloatArray:
         """Vectors as their values are encoded: integers with very many values lie on an axis

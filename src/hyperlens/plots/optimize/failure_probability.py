@@ -1,4 +1,4 @@
-"""How likely a random search misses the best configuration, by its budget: uniform and weighted."""
+"""How likely a random search misses the best configuration, by its trials: uniform and weighted."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from hyperlens.plots.parts.style import BLUE, GREY, INK, figure, number_axis
 
 
 def draw(record: FailureProbability) -> Figure:
-    """Both curves of Sarigiannis et al.'s lemma 1, and the budget from which theorem 1 holds."""
-    budget = record.budget.tolist()
-    positive = [b for b in budget if b > 0]
-    log = len(positive) == len(budget) and max(budget) > 20 * min(positive)
+    """Both curves of Sarigiannis et al.'s lemma 1, and from where on theorem 1 holds."""
+    drawn = record.trials.tolist()
+    positive = [n for n in drawn if n > 0]
+    log = len(positive) == len(drawn) and max(drawn) > 20 * min(positive)
     fig = figure(
         360,
         xaxis={
             "title": {"text": "configurations drawn"},
             "showgrid": False,
-            **number_axis([float(b) for b in budget], log),
+            **number_axis([float(n) for n in drawn], log),
         },
         yaxis={"title": {"text": "chance to miss the best"}, "range": [-0.02, 1.02]},
     )
@@ -27,11 +27,11 @@ def draw(record: FailureProbability) -> Figure:
         ("uniform over models", record.uniform, GREY, "dash"),
         ("weighted by size", record.weighted, BLUE, "solid"),
     ):
-        mode = "lines+markers" if len(budget) < 10 else "lines"
+        mode = "lines+markers" if len(drawn) < 10 else "lines"
         hover = f"{name}, %{{x}} drawn: %{{y:.4f}}"
-        fig.add_trace(line(budget, y, name, colour, hover, 2.5, dash=dash, mode=mode))
+        fig.add_trace(line(drawn, y, name, colour, hover, 2.5, dash=dash, mode=mode))
     start = record.holds_from
-    if start is not None and min(budget) < start <= max(budget):
+    if start is not None and min(drawn) < start <= max(drawn):
         name = f"weighted is better from {start} on"
         fig.add_trace(line([start, start], [0, 1], name, INK, width=1, dash="dot"))
     return fig
