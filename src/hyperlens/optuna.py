@@ -156,9 +156,9 @@ class SMBOSampler(BaseSampler):
         for name in dict.fromkeys(order):
             if name in shared:
                 values = [t.params[name] for t in finished if name in t.params]
-                found = parameter_of(name, [shared[name]], values, notes=[])
-                if isinstance(found, Parameter):
-                    parameters.append(found)
+                parameter = parameter_of(name, [shared[name]], values, notes=[])
+                if isinstance(parameter, Parameter):
+                    parameters.append(parameter)
         return Space.of(parameters) if parameters else None
 
 
@@ -181,7 +181,7 @@ def _checked(parameter: Parameter, value: Any, suggested: BaseDistribution) -> A
     """The value, if the objective asks for what the space says."""
     if isinstance(suggested, CategoricalDistribution):
         same = parameter.choices and {*map(plain, parameter.choices)} <= {*suggested.choices}
-        given: Any = plain(value)
+        answer: Any = plain(value)
     else:
         assert isinstance(suggested, (FloatDistribution, IntDistribution))
         ends = parameter.choices or (parameter.lower, parameter.upper)
@@ -193,13 +193,13 @@ def _checked(parameter: Parameter, value: Any, suggested: BaseDistribution) -> A
             and (whole or isinstance(suggested, FloatDistribution))
             and _on_grid(suggested, value)
         )
-        given = value
+        answer = value
     if not same:
         raise SpaceError(
             f"Parameter '{parameter.name}' is suggested as {suggested}, but the space has "
             f"{_described(parameter)}; make the two agree."
         )
-    return given
+    return answer
 
 
 def _checked_constant(name: str, value: Any, suggested: BaseDistribution) -> Any:

@@ -59,8 +59,8 @@ class ModelSampler(BaseSampler):
         """What the sampler of the others wants to draw together, without the root."""
         if self.others is None:
             return {}
-        found = self.others.infer_relative_search_space(study, trial)
-        return {name: d for name, d in found.items() if name != self.root}
+        together = self.others.infer_relative_search_space(study, trial)
+        return {name: d for name, d in together.items() if name != self.root}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]

@@ -1,5 +1,5 @@
 """Successive halving, Hyperband and their asynchronous kin: many configurations at a small budget,
-the best of them at larger ones (Sarigiannis et al. 2020 algorithm 1). They are from Jamieson and
+the best of them at larger ones (Sarigiannis et al. 2020 algorithm 1; symbols: schedule.py). They are from Jamieson and
 Talwalkar 2016, Li et al. 2018 and Li et al. 2020.
 
 A bracket draws its configurations from the seed and its own number alone, so what is evaluated does
@@ -64,8 +64,8 @@ class Running:
             e.cost is not None for e in self.rungs[-1]
         ):
             order = ranked(self.rungs[-1])
-            most = self.bracket.rungs[len(self.rungs)].configurations
-            self.rungs.append([Entry(e.vector, e.place) for e in order[:most]])
+            most = self.bracket.rungs[len(self.rungs)].configurations  # n_(i+1)
+            self.rungs.append([Entry(e.vector, e.place) for e in order[:most]])  # at r_(i+1)
             lost += order[most:]
             if not order:
                 break
@@ -111,6 +111,7 @@ class Hyperband:
         self.schedule = self._planned(trials, eta, brackets, min_budget, max_budget)
         self._running = [Running(b) for b in self.schedule.brackets]
         self._lost: list[Entry] = []
+        # Each bracket draws the n_0 configurations of its first rung
         for k, running in enumerate(self._running):
             first = running.bracket.rungs[0].configurations
             vectors = self._sample(first, np.random.default_rng([seed, 3, k]))
@@ -139,6 +140,8 @@ class Hyperband:
             return planned
         return Schedule(planned.eta, planned.max_budget, planned.total, planned.brackets[:1])
 
+    # What the race will be
+
     @property
     def evaluations(self) -> int:
         """How many there will be in all."""
@@ -147,6 +150,8 @@ class Hyperband:
     @property
     def configurations(self) -> int | None:
         return sum(b.rungs[0].configurations for b in self.schedule.brackets)
+
+    # Asking and telling
 
     def dropped(self) -> list[Mapping[str, Any]]:
         lost, self._lost = self._lost, []
@@ -234,6 +239,8 @@ class Asynchronous:
         self._over = False
         self.configurations: int | None = None
 
+    # Asking and telling
+
     @property
     def spent(self) -> Fraction:
         """Budget of what was asked for, in evaluations at full budget."""
@@ -268,6 +275,8 @@ class Asynchronous:
             for e in ranked(entries)
             if e.place not in above
         ]
+
+    # What to ask for: a promotion, or a new configuration at the first rung
 
     def _promotion(self) -> tuple[int, FloatArray, int] | None:
         """From the highest rung down: one of the best 1 / eta that has not gone on yet."""

@@ -125,12 +125,12 @@ class Futures:
         lost = [future for future in done if _is_lost(future)]
         if lost and len(lost) == len(done):
             raise _lost(lost[0])
-        found = {future: _outcome(future) for future in done if future not in lost}
+        outcomes = {future: _outcome(future) for future in done if future not in lost}
         for future in self._running.keys() - done:
             if self._is_late(future):
-                found[future] = Outcome(reason=f"took longer than {self.timeout:g} s")
+                outcomes[future] = Outcome(reason=f"took longer than {self.timeout:g} s")
                 self._hung.add(future)
-        return sorted((self._running.pop(future)[0], found[future]) for future in found)
+        return sorted((self._running.pop(future)[0], outcomes[future]) for future in outcomes)
 
     def close(self) -> None:
         for future in [*self._running, *self._hung]:

@@ -76,21 +76,10 @@ def minimize(
     >>> round(run.best().values["x"], 1)
     1.0
     """
-    chosen = as_space(space)
-    return run(
-        f,
-        Setting(
-            chosen,
-            built(optimizer, chosen, trials, seed, options),
-            trials,
-            False,
-            storage,
-            study,
-            time,
-        ),
-        Place(workers, timeout, engine, scheduler),
-        progress,
-    )
+    space = as_space(space)
+    search = built(optimizer, space, trials, seed, options)
+    setting = Setting(space, search, trials, False, storage, study, time)
+    return run(f, setting, Place(workers, timeout, engine, scheduler), progress)
 
 
 def maximize(
@@ -111,21 +100,10 @@ def maximize(
     **options: Any,
 ) -> History:
     """Find the configuration of the largest value; all else as `minimize`."""
-    chosen = as_space(space)
-    return run(
-        f,
-        Setting(
-            chosen,
-            built(optimizer, chosen, trials, seed, options),
-            trials,
-            True,
-            storage,
-            study,
-            time,
-        ),
-        Place(workers, timeout, engine, scheduler),
-        progress,
-    )
+    space = as_space(space)
+    search = built(optimizer, space, trials, seed, options)
+    setting = Setting(space, search, trials, True, storage, study, time)
+    return run(f, setting, Place(workers, timeout, engine, scheduler), progress)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Processes:
         ends = [w.deadline for w in busy if w.deadline is not None]
         patience = max(0.0, min([seconds, *(end - time.monotonic() for end in ends)]))
         ready = wait([w.connection for w in busy], patience)
-        found = []
+        outcomes = []
         for worker in busy:
             assert worker.trial is not None
             if worker.connection in ready:
@@ -71,9 +71,9 @@ class Processes:
                 outcome = Outcome(reason=f"took longer than {self.timeout:g} s")
             else:
                 continue
-            found.append((worker.trial, outcome))
+            outcomes.append((worker.trial, outcome))
             worker.trial = worker.deadline = None
-        return found
+        return outcomes
 
     def close(self) -> None:
         """End all workers, whatever they are doing."""

@@ -38,9 +38,9 @@ def distributions(space: Space) -> dict[str, BaseDistribution]:
     """Of all parameters; a constant is a choice among one."""
     from optuna.distributions import CategoricalDistribution
 
-    found = {p.name: distribution(p) for p in space.parameters}
+    parameters = {p.name: distribution(p) for p in space.parameters}
     constants = {n: CategoricalDistribution((plain(v),)) for n, v in space.constants.items()}
-    return {**found, **constants}
+    return {**parameters, **constants}
 
 
 def stored(space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
