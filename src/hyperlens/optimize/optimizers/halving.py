@@ -1,6 +1,6 @@
 """Successive halving, Hyperband and their asynchronous kin: many configurations at a small budget,
-the best of them at larger ones (Sarigiannis et al. 2020 algorithm 1; symbols: schedule.py). They are from Jamieson and
-Talwalkar 2016, Li et al. 2018 and Li et al. 2020.
+the best of them at larger ones (Sarigiannis et al. 2020 algorithm 1; symbols: schedule.py). They are
+from Jamieson and Talwalkar 2016, Li et al. 2018 and Li et al. 2020.
 
 A bracket draws its configurations from the seed and its own number alone, so what is evaluated does
 not depend on how many evaluate at once: only on costs. Brackets do not know of each other; while one
