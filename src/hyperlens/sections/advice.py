@@ -139,7 +139,7 @@ def _search_on(overview: Overview, record: Spending, surrogates: Surrogates) -> 
     count, after = len(overview.cost), overview.after_best
     more = "Search on, with a larger budget or more time"
     if count < FEW:
-        return f"{more}: {counted(count, 'trial')} with the whole resource are few to tell models apart."
+        return f"{more}: {counted(count, 'trial')} at full budget are few to tell models apart."
     if not surrogates.verdicts & {"trust", "caution"}:
         return f"{more}, to know what mattered: no surrogate predicts trials it has not seen."
     if after < STALLED * count:

@@ -59,7 +59,7 @@ def _within(history: History, model: str, seed: int) -> Importance:
     if count < FEWEST:
         raise AnalysisError(
             f"There are too few trials of {model} to tell what mattered within it: "
-            f"{say.counted(count, 'trial')} with the whole resource, where it takes {FEWEST}; give "
+            f"{say.counted(count, 'trial')} at full budget, where it takes {FEWEST}; give "
             "the search a larger budget or more time."
         )
     return importance(alone, seed=seed)
@@ -93,10 +93,10 @@ def models_card(record: ModelSearch) -> Card:
                 "",
                 "Of being drawn.",
                 "Configurations that were tried.",
-                "Configurations that were measured with the whole resource.",
-                "In evaluations with the whole resource.",
+                "Configurations that were measured at full budget.",
+                "In evaluations at full budget.",
                 "Evaluations that failed; they count as worst.",
-                f"The best {record.objective} with the whole resource.",
+                f"The best {record.objective} at full budget.",
             ),
         ),
         how=(
