@@ -107,4 +107,4 @@ def test_the_terminal_shows_the_table(capsys: pytest.CaptureFixture[str]) -> Non
     terminal.show(hl.schedule(33))
     shown = capsys.readouterr().out
     assert "99 at 1/9" in shown
-    assert "Hyperband, all brackets: budget 295/3" in shown
+    assert "Hyperband, which runs 3 brackets, uses 295/3." in shown
