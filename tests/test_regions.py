@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -194,18 +195,18 @@ def test_the_effect_in_a_region_is_the_average_of_its_predictions() -> None:
         assert leaf.std[3] ** 2 == pytest.approx(np.mean(std**2), abs=spread)
 
 
-def test_rules_name_every_trial_once_and_the_incumbent_in_one_leaf() -> None:
+def test_rules_name_every_trial_once_and_the_best_in_one_leaf() -> None:
+    """The rules, read as conditions on trials, choose the trials that each leaf counts."""
     history = study()
-    found = hl.regions(history, "a", levels=3)
-    assert sum(leaf.trials for leaf in found.leaves) == 60
-    assert [leaf.holds_best for leaf in found.leaves].count(True) == 1
-    assert len({leaf.rule for leaf in found.leaves}) == len(found.leaves)
-    best = history.best().values
-    assert found.best is not None
-    for part in found.best.rule.split(" and "):
-        if " <= " in part and part.split(" <= ")[0] in best:
-            name, bound = part.split(" <= ")
-            assert best[name] <= float(bound) + 1e-9
+    tree = hl.regions(history, "a", levels=3)
+    assert sum(leaf.trials for leaf in tree.leaves) == 60
+    assert [leaf.holds_best for leaf in tree.leaves].count(True) == 1
+    assert len({leaf.rule for leaf in tree.leaves}) == len(tree.leaves) == 8
+    for leaf in tree.leaves:
+        condition = re.sub(r"kind is (\w)", r"kind == '\1'", leaf.rule)
+        inside = history.select(where=condition).trials
+        assert len(inside) == leaf.trials
+        assert (history.best() in inside) == leaf.holds_best
 
 
 def test_splitting_parts_what_is_known_well_from_what_is_not() -> None:
