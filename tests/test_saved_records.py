@@ -129,6 +129,12 @@ def test_every_record_comes_back(kind: type[Record], data: st.DataObject) -> Non
     assert back.to_json() == text
 
 
+@pytest.mark.parametrize("kind", kinds())
+def test_every_record_speaks(kind: type[Record]) -> None:
+    own = {field.name for field in dataclasses.fields(kind)} | set(dir(kind))
+    assert {"sentence", "notes", "frame"} <= own
+
+
 @pytest.fixture(scope="module")
 def records() -> dict[str, Record]:
     """Of a small run: every record that can be had of it, and those that need none."""
@@ -183,8 +189,7 @@ def test_records_of_a_run_come_back_speak_and_draw(records: dict[str, Record]) -
     for record in records.values():
         back = record_of(json.loads(record.to_json()))
         assert list(differences(record, back)) == []
-        for words in ("sentence", "notes"):
-            assert getattr(back, words, None) == getattr(record, words, None)
+        assert (back.sentence, back.notes) == (record.sentence, record.notes)
         assert back.frame.equals(record.frame)
         with suppress(TypeError):  # some have no figure
             assert record.plot().to_json() == back.plot().to_json()

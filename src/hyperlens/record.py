@@ -113,10 +113,9 @@ class Record:
         quality: Any = getattr(self, "quality", None)
         objective: str = getattr(self, "objective", "")
         title = title_of(type(self)) + (f" for {objective}" if objective else "")
-        notes = (getattr(quality, "sentence", ""), *getattr(self, "notes", ()))
+        notes = (getattr(quality, "sentence", ""), *self.notes)
         verdict = getattr(quality, "verdict", "")
-        sentence = getattr(self, "sentence", "")
-        return view(title, sentence, self.frame, notes, verdict, self._shares)
+        return view(title, self.sentence, self.frame, notes, verdict, self._shares)
 
     def _ipython_display_(self) -> None:
         """Words and numbers, and the figure below them."""

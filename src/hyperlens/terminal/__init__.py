@@ -36,7 +36,7 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     for part in layout(record):
         console.print(part)
     quality: Quality | None = getattr(record, "quality", None)
-    notes = () if type(record).__name__ in UNDER_HEADINGS else getattr(record, "notes", ())
+    notes = () if type(record).__name__ in UNDER_HEADINGS else record.notes
     sentences(console, quality, (*warnings, *notes))
 
 
