@@ -27,7 +27,8 @@ def lower_confidence_bound(mean: FloatArray, std: FloatArray, tau: float = 1.0) 
 
 
 def expected_improvement(mean: FloatArray, std: FloatArray, best: float) -> FloatArray:
-    """E[max(best - Y, 0)] = (best - mean) Phi(z) + std phi(z): large is desirable (Jones et al. 1998)."""
+    """E[max(best - Y, 0)] = (best - mean) Phi(z) + std phi(z): large is desirable (Jones et al.
+    1998)."""
     sure = std <= 0
     z = (best - mean) / np.where(sure, 1.0, std)
     density = np.exp(-0.5 * z * z - LOG_ROOT_2PI)

@@ -5,7 +5,8 @@ paired    every background row with random orders of the players and their rever
           used equally often, so contributions add up to the payout; the interval is that of the
           orders, within rows. Rounds are added until intervals are narrow.
 sampled   Croppi 2021 algorithm 2: K steps, each with one background row and one order drawn at
-          random, shared by all parameters. Contributions miss the payout by the sampling error of the average.
+          random, shared by all parameters. Contributions miss the payout by the sampling error of
+          the average.
 
 Symbols: see coalitions.py.
 """
