@@ -334,7 +334,8 @@ def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
     leaves.first.click()
     eventually(
         page,
-        f"document.querySelectorAll('[data-section=regions] button[data-hand=split]').length === {before + 1}",
+        "document.querySelectorAll('[data-section=regions] button[data-hand=split]').length"
+        f" === {before + 1}",
     )
     page.locator(
         "[data-section=regions] button[data-hand=merge]"

@@ -1,8 +1,8 @@
 """Ablation: from one configuration to another, one parameter at a time (Croppi 2021 Eq. 3).
 
 In each round the parameter is changed whose change leaves the best predicted cost (Fawcett and Hoos
-2016): forward from source to target, or backward from target to source. The Shapley values of the same change
-stand beside it: they do not depend on who comes first, which is what Croppi's table 2 is about.
+2016): forward from source to target, or backward from target to source. The Shapley values of the same
+change stand beside it: they do not depend on who comes first, which is what Croppi's table 2 is about.
 
 A parameter that only one of the two configurations activates has no value to change from; it comes
 and goes with the parameter that activates it.

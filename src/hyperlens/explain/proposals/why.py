@@ -189,11 +189,7 @@ def why(
 
 
 def explained(
-    history: History,
-    trial: int,
-    source: Proposer,
-    question: Question,
-    threads: int | None = None,
+    history: History, trial: int, source: Proposer, question: Question, threads: int | None = None
 ) -> Why:
     """The record of one proposal."""
     objective = history.objective(question.objective)
