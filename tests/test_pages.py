@@ -91,6 +91,13 @@ def test_files_that_the_pages_name_are_there() -> None:
             assert any(place.exists() for place in places), f"{page} names {name}"
 
 
+def test_files_that_docstrings_name_are_there() -> None:
+    names = {path.name for path in SOURCE.rglob("*.py")} | {"train.py"}  # a user's own
+    for name, path in sources().items():
+        named = set(re.findall(r"\b[a-z_]+\.py\b", path.read_text(encoding="utf-8")))
+        assert named <= names, f"{name} names {named - names}"
+
+
 def test_links_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
