@@ -30,7 +30,7 @@ def validate(
 
     It takes what `read` takes. A direction that is not known is said here instead of asked for.
     """
-    options = ReadOptions.of(study, space, objective, maximize, parameters, lenient=True)
+    options = ReadOptions(study, space, objective, maximize, parameters, lenient=True)
     return validation(open_run(source, options))
 
 

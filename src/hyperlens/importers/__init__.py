@@ -11,9 +11,14 @@ from typing import Any, TypeVar
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.files import entries, load_json, start_of
+from hyperlens.importers.optuna.journal import read_journal
+from hyperlens.importers.optuna.study import from_file, from_study, from_url
 from hyperlens.importers.raw_run import RawRun, as_history
-from hyperlens.importers.read_options import GivenSpace, ReadOptions
+from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.tables import neutral_folder, table
+from hyperlens.importers.tools import ax, flaml, hpbandster, keras_tuner, ray, sklearn, smac
 from hyperlens.runs.history import History
+from hyperlens.spaces.space import GivenSpace
 
 __all__ = ["read"]
 
@@ -22,8 +27,11 @@ _REMEDY = (
     "give the storage or folder of a run that docs/formats.md lists, or a table as CSV, Parquet or "
     "JSON lines"
 )
-Result = TypeVar("Result")
+_DATABASES = ("sqlite", "postgresql", "postgres", "mysql", "mariadb", "oracle", "mssql")
+# tools that leave a folder, and what reads it
+_FOLDERS = {"SMAC": smac, "HpBandSter": hpbandster, "Ray Tune": ray, "Keras Tuner": keras_tuner}
 _STRANGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+Result = TypeVar("Result")
 
 
 def read(
@@ -44,7 +52,7 @@ def read(
     of a table that are parameters; `study` names one of several studies. Nothing is written, and no
     pickle is opened.
     """
-    return open_run(source, ReadOptions.of(study, space, objective, maximize, parameters))
+    return open_run(source, ReadOptions(study, space, objective, maximize, parameters))
 
 
 def open_run(source: Any, options: ReadOptions) -> History:
@@ -52,30 +60,24 @@ def open_run(source: Any, options: ReadOptions) -> History:
     if isinstance(source, History):
         return source
     if isinstance(source, str) and "://" in source:
-        from hyperlens.importers.optuna import study as optuna
-
-        _check_address(source)
+        scheme = source.split("://")[0].split("+")[0].lower()
+        if scheme not in _DATABASES:
+            raise SourceError(
+                f"Addresses that begin with '{scheme}://' cannot be read; give a database address "
+                "such as sqlite:///demo.db, or a file."
+            )
         where = source.split("@")[-1]  # without a password
-        return _guarded(partial(optuna.from_url, source, options), where, "Optuna")
+        return _guarded(partial(from_url, source, options), where, "Optuna")
     if isinstance(source, (str, os.PathLike)):
         return _read_path(Path(source).expanduser(), options)
     if _is(source, "optuna.study", "Study"):
-        from hyperlens.importers.optuna import study as optuna
-
-        return optuna.from_study(source, options)
+        return from_study(source, options)
     if _is(source, "pandas", "DataFrame"):
-        from hyperlens.importers.tables import table
-
         return table.from_frame(source, options)
     if _is(source, "sklearn.model_selection._search", "BaseSearchCV"):
-        from hyperlens.importers.tools import sklearn
-
         return as_history(sklearn.from_search(source, options), options)
-    if isinstance(source, dict):
-        from hyperlens.importers.tools import sklearn
-
-        if sklearn.is_results(source):
-            return as_history(sklearn.from_results(source, options), options)
+    if isinstance(source, dict) and sklearn.is_results(source):
+        return as_history(sklearn.from_results(source, options), options)
     raise SourceError(
         f"A {type(source).__name__} cannot be read as a run; give an Optuna Study, a fitted search "
         "of scikit-learn, a DataFrame, or the path of a run."
@@ -94,22 +96,13 @@ def _read_file(path: Path, options: ReadOptions) -> History:
     start = start_of(path)
     name = path.name.lower()
     if start.startswith(b"SQLite format 3\0"):
-        from hyperlens.importers.optuna import study as optuna
-
-        return _guarded(partial(optuna.from_file, path, options), path, "Optuna")
+        return _guarded(partial(from_file, path, options), path, "Optuna")
     opening = start.lstrip().removeprefix(b"\xef\xbb\xbf")[:1]
     if opening == b"{" and b'"op_code"' in start:
-        from hyperlens.importers.optuna import study as optuna
-        from hyperlens.importers.optuna.journal import read_journal
-
-        return _guarded(partial(optuna.from_file, path, options, read_journal), path, "Optuna")
-    if opening in (b"{", b"["):
-        run = _read_json(path, start, options)
-        if run is not None:
-            return as_history(run, options)
+        return _guarded(partial(from_file, path, options, read_journal), path, "Optuna")
+    if opening in (b"{", b"[") and (run := _read_json(path, start, options)) is not None:
+        return as_history(run, options)
     if name.endswith((*_TABLES, ".json")) or start.startswith(b"PAR1") or opening == b"{":
-        from hyperlens.importers.tables import table
-
         return table.from_file(path, start, options)
     if not start:
         raise SourceError(f"The file '{path}' is empty; {_REMEDY}.")
@@ -123,8 +116,6 @@ def _read_file(path: Path, options: ReadOptions) -> History:
 
 def _read_json(path: Path, start: bytes, options: ReadOptions) -> RawRun | None:
     """A run in one JSON file: FLAML's log, an Ax experiment, a saved cv_results_, SMAC's history."""
-    from hyperlens.importers.tools import ax, flaml, sklearn, smac
-
     if flaml.recognised(start):
         return _guarded(partial(flaml.read, path, options), path, "FLAML")
     if path.name == "runhistory.json":
@@ -143,25 +134,14 @@ def _read_json(path: Path, start: bytes, options: ReadOptions) -> RawRun | None:
 
 
 def _read_folder(folder: Path, options: ReadOptions) -> History:
-    from hyperlens.importers.tables import neutral_folder as neutral
-    from hyperlens.importers.tables import table
-    from hyperlens.importers.tools import hpbandster, keras_tuner, ray, smac
-
-    tools: tuple[tuple[str, Any], ...] = (
-        ("SMAC", smac),
-        ("HpBandSter", hpbandster),
-        ("Ray Tune", ray),
-        ("Keras Tuner", keras_tuner),
-    )
-    for name, tool in tools:
+    for name, tool in _FOLDERS.items():
         if tool.recognised(folder):
             return as_history(_guarded(partial(tool.read, folder, options), folder, name), options)
-    if neutral.recognised(folder):
-        return neutral.read(folder, options)
+    if neutral_folder.recognised(folder):
+        return neutral_folder.read(folder, options)
     if table.recognised(folder):
         return table.from_folder(folder, options)
-    kinds = [table, *(tool for _, tool in tools)]
-    runs = _runs_below(folder, lambda path: any(kind.recognised(path) for kind in kinds))
+    runs = _runs_below(folder)
     if len(runs) == 1:
         return _read_folder(runs[0], options)
     if runs:
@@ -172,16 +152,16 @@ def _read_folder(folder: Path, options: ReadOptions) -> History:
     raise SourceError(f"'{folder}' is a folder of no kind that can be read; {_REMEDY}.")
 
 
-def _runs_below(folder: Path, is_run: Callable[[Path], bool], depth: int = 2) -> list[Path]:
+def _runs_below(folder: Path, depth: int = 2) -> list[Path]:
     """Runs in folders of a folder, such as SMAC's `output/name/seed`."""
     runs: list[Path] = []
     for path in entries(folder):
         if not path.is_dir() or path.is_symlink():
             continue
-        if is_run(path):
+        if any(kind.recognised(path) for kind in (table, *_FOLDERS.values())):
             runs.append(path)
         elif depth > 1:
-            runs += _runs_below(path, is_run, depth - 1)
+            runs += _runs_below(path, depth - 1)
     return runs
 
 
@@ -194,15 +174,6 @@ def _guarded(reader: Callable[[], Result], path: Path | str, tool: str) -> Resul
             f"'{path}' holds something that {tool} does not write ({type(problem).__name__}); "
             "check that the run was saved completely, or export it as a table."
         ) from problem
-
-
-def _check_address(address: str) -> None:
-    scheme = address.split("://")[0].split("+")[0].lower()
-    if scheme not in ("sqlite", "postgresql", "postgres", "mysql", "mariadb", "oracle", "mssql"):
-        raise SourceError(
-            f"Addresses that begin with '{scheme}://' cannot be read; give a database address "
-            "such as sqlite:///demo.db, or a file."
-        )
 
 
 def _is(source: Any, module: str, name: str) -> bool:

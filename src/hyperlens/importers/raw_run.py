@@ -14,12 +14,12 @@ from pathlib import Path
 from hyperlens.errors import NoTrials, SourceError, SpaceError, listed
 from hyperlens.importers.directions import directed
 from hyperlens.importers.files import inside
-from hyperlens.importers.read_options import ReadOptions, as_space, parameters_refused, settle
+from hyperlens.importers.read_options import ReadOptions, parameters_refused, settle
 from hyperlens.importers.spaces.inference import conclude
 from hyperlens.importers.values import Json
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.parameter import Parameter
-from hyperlens.spaces.space import Space
+from hyperlens.spaces.space import Space, as_space
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,9 @@ def as_history(run: RawRun, options: ReadOptions) -> History:
         directed(run.objectives[k], run.directed, options, k == order[0], notes, run.source)
         for k in order
     )
-    trials = [
-        replace(t, values=dict(t.values), costs=tuple(t.costs[k] for k in order))
-        for t in run.trials
-    ]
-    if options.space is None and run.space is None:
-        space, trials = _inferred(run, trials, options, notes)
-    else:
-        space, trials = _fitted(run, trials, options, notes)
+    trials = [replace(t, costs=tuple(t.costs[k] for k in order)) for t in run.trials]
+    on_space = _inferred if options.space is None and run.space is None else _fitted
+    space, trials = on_space(run, trials, options, notes)
     return History(space, objectives, tuple(trials), run.source, tuple(notes))
 
 
@@ -127,13 +122,10 @@ def _fitted(
             )
         notes.append(f"No trial ever sets {listed(missing)}, so nothing is said of these.")
     rows = [{name: v for name, v in t.values.items() if name in known} for t in trials]
-    finished = [i for i, t in enumerate(trials) if t.state is not State.FAILED]
-    whole, remarks = settle(space, [rows[i] for i in finished])
+    whole, remarks = settle(space, rows, [t.state is not State.FAILED for t in trials])
     notes += remarks
-    lacking = set(finished) - {finished[i] for i in whole}
-    fitted = [replace(t, values=rows[i]) for i, t in enumerate(trials) if i not in lacking]
-    if not fitted:
+    if not whole:
         raise SpaceError(
             "No trial sets all parameters that the space makes active; correct the space."
         )
-    return space, fitted
+    return space, [replace(trials[i], values=rows[i]) for i in whole]

@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from hyperlens.runs.history import State
+
 Json = dict[str, Any]
 
 
@@ -44,6 +46,11 @@ def seconds(moment: Any, utc: bool = False) -> float | None:
         return float(moment.timestamp())
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def states(**words: str) -> dict[str, State]:
+    """States by the words of a tool: `states(complete="SUCCESS DONE")`."""
+    return {word: State(state) for state, listed in words.items() for word in listed.split()}
 
 
 def text(value: Any) -> str | None:

@@ -17,14 +17,14 @@ from hyperlens.importers.optuna.parameter_ranges import Distributions, parameter
 from hyperlens.importers.optuna.recorded_space import recorded_space
 from hyperlens.importers.optuna.sql import read_server, read_sqlite
 from hyperlens.importers.optuna.stored_study import StoredStudy, StoredTrial, choose
-from hyperlens.importers.read_options import ReadOptions, as_space, settle
+from hyperlens.importers.read_options import ReadOptions, settle
 from hyperlens.importers.spaces.conditions import infer
 from hyperlens.importers.values import seconds
 from hyperlens.proposal import PROPOSAL, SPACE, TWIN, Proposal
 from hyperlens.runs import databases
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.parameter import apart
-from hyperlens.spaces.space import Space
+from hyperlens.spaces.space import Space, as_space
 
 if TYPE_CHECKING:
     import optuna
@@ -137,16 +137,16 @@ def _objectives(stored: StoredStudy, options: ReadOptions) -> tuple[list[Objecti
         )
     first = 0 if name is None else names.index(name)
     maximize = None
-    if name is not None or not isinstance(options.maximize, frozenset):
+    if name is not None or isinstance(options.maximize, bool):
         maximize = options.direction(names[first], first=True)
     objectives = [
         Objective(name, direction == "MAXIMIZE" or (direction == "NOT_SET" and bool(maximize)))
         for name, direction in zip(names, stored.directions, strict=True)
     ]
     if maximize is not None and objectives[first].maximize != maximize:
-        told = "minimise" if maximize else "maximise"
+        aim = "minimise" if maximize else "maximise"
         raise SourceError(
-            f"The study '{stored.name}' was told to {told} '{names[first]}'; leave out the "
+            f"The study '{stored.name}' was told to {aim} '{names[first]}'; leave out the "
             "direction, since Optuna records it."
         )
     return objectives, [first, *(k for k in range(count) if k != first)]
@@ -178,22 +178,19 @@ def _fitted(
 ) -> list[StoredTrial]:
     """Trials with the values that a given space knows."""
     known = {*space.names, *space.constants}
-    unknown = [name for name in distributions.seen if name not in known]
-    if unknown:
+    if unknown := [name for name in distributions.seen if name not in known]:
         notes.append(f"The given space lacks {listed(unknown)}, which were left out.")
-    missing = [name for name in space.names if name not in distributions.seen]
-    if missing:
+    if missing := [name for name in space.names if name not in distributions.seen]:
         raise SourceError(
             f"The study never set {listed(missing)} of the given space; correct the names in "
             "the space."
         )
     for trial in trials:
         trial.params = {name: v for name, v in trial.params.items() if name in known}
-    finished = [i for i, trial in enumerate(trials) if trial.state != "FAIL"]
-    whole, remarks = settle(space, [trials[i].params for i in finished])
+    finished = [trial.state != "FAIL" for trial in trials]
+    whole, remarks = settle(space, [trial.params for trial in trials], finished)
     notes += remarks
-    lacking = set(finished) - {finished[i] for i in whole}
-    return [trial for i, trial in enumerate(trials) if i not in lacking]
+    return [trials[i] for i in whole]
 
 
 def _inferred_space(

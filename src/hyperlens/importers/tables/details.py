@@ -7,22 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hyperlens.importers.tables.cells import is_missing
-from hyperlens.importers.values import one_line, seconds
+from hyperlens.importers.values import one_line, seconds, states
 from hyperlens.runs.history import State
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_STATES = {
-    **dict.fromkeys(("complete", "completed", "success", "ok", "done", "finished"), State.COMPLETE),
-    **dict.fromkeys(("pruned", "stopped", "early_stopped"), State.PRUNED),
-    **dict.fromkeys(("fail", "failed", "failure", "error", "crashed", "crash"), State.FAILED),
-    **dict.fromkeys(("timeout", "memout", "memoryout", "aborted", "terminated"), State.FAILED),
-    **dict.fromkeys(("killed", "preempted"), State.FAILED),
-    **dict.fromkeys(
-        ("running", "waiting", "pending", "queued", "scheduled", "not_evaluated"), State.RUNNING
-    ),
-}
+_STATES = states(
+    complete="complete completed success ok done finished",
+    pruned="pruned stopped early_stopped",
+    failed="fail failed failure error crashed crash timeout memout memoryout aborted terminated "
+    "killed preempted",
+    running="running waiting pending queued scheduled not_evaluated",
+)
 KNOWN = {
     "number": ("number", "trial", "trial_number", "config_id"),
     "state": ("state", "status"),
@@ -56,8 +53,8 @@ def read_details(
     return details, used, remarks
 
 
-def _whole_numbers(cells: Sequence[Any]) -> list[int | None]:
-    return [None if is_missing(cell) else int(float(cell)) for cell in cells]
+def _each(read: Callable[[Any], Any]) -> Callable[[Sequence[Any]], list[Any]]:
+    return lambda cells: [None if is_missing(cell) else read(cell) for cell in cells]
 
 
 def _trial_numbers(cells: Sequence[Any]) -> list[int]:
@@ -70,25 +67,15 @@ def _trial_numbers(cells: Sequence[Any]) -> list[int]:
 def _states(cells: Sequence[Any]) -> list[State]:
     """A trial is complete unless the column says otherwise."""
     words = ["" if is_missing(c) else str(c).rsplit(".", 1)[-1].strip().lower() for c in cells]
-    unknown = sorted(set(words) - _STATES.keys() - {""})
-    if unknown:
+    if unknown := sorted(set(words) - _STATES.keys() - {""}):
         raise ValueError(f"unknown word {unknown[0]!r}")
     return [_STATES.get(word, State.COMPLETE) for word in words]
 
 
-def _budgets(cells: Sequence[Any]) -> list[float | None]:
-    budgets = [None if is_missing(cell) else float(cell) for cell in cells]
-    if any(budget is not None and not math.isfinite(budget) for budget in budgets):
+def _budget(cell: Any) -> float:
+    if not math.isfinite(budget := float(cell)):
         raise ValueError("not a finite number")
-    return budgets
-
-
-def _texts(cells: Sequence[Any]) -> list[str | None]:
-    return [None if is_missing(cell) else str(cell) for cell in cells]
-
-
-def _moments(cells: Sequence[Any]) -> list[float | None]:
-    return [None if is_missing(cell) else _moment(cell) for cell in cells]
+    return budget
 
 
 def _moment(cell: Any) -> float | None:
@@ -101,11 +88,8 @@ def _moment(cell: Any) -> float | None:
 _READERS: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
     "number": _trial_numbers,
     "state": _states,
-    "budget": _budgets,
-    "seed": _whole_numbers,
-    "instance": _texts,
-    "started": _moments,
-    "ended": _moments,
-    "proposer": _texts,
-    "reason": _texts,
+    "budget": _each(_budget),
+    "seed": _each(lambda cell: int(float(cell))),
+    **dict.fromkeys(("started", "ended"), _each(_moment)),
+    **dict.fromkeys(("instance", "proposer", "reason"), _each(str)),
 }

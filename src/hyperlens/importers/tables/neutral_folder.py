@@ -20,7 +20,7 @@ from hyperlens.errors import SourceError, SpaceError
 from hyperlens.importers.files import inside, load_json, malformed
 from hyperlens.importers.raw_run import RawRun, as_history
 from hyperlens.importers.read_options import ReadOptions
-from hyperlens.importers.values import one_line
+from hyperlens.importers.values import as_dict, as_list, one_line
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
@@ -32,7 +32,10 @@ FACTS = (  # in the order of Trial, which has values and costs after the number
     "proposal",
 )
 NUMBERS = ("budget", "started", "ended")
-WHOLE = ("number", "seed")
+_READERS: dict[str, Callable[[str], Any]] = {  # of cells that are not empty; others are texts
+    "number": int, "seed": int, "state": State, **dict.fromkeys(NUMBERS, float),
+    "proposal": lambda cell: Proposal.from_dict(json.loads(cell)),
+}
 
 
 def metric_column(objective: Objective) -> str:
@@ -54,11 +57,7 @@ def texts(choices: Sequence[Any]) -> list[str]:
 def recognised(folder: Path) -> bool:
     if any(inside(folder, name) is None for name in (TRIALS, SPACE, RUN)):
         return False
-    return _is_description(load_json(folder / RUN))
-
-
-def _is_description(document: Any) -> bool:
-    return isinstance(document, dict) and document.get("format") == FORMAT
+    return as_dict(load_json(folder / RUN)).get("format") == FORMAT
 
 
 def read(folder: Path, options: ReadOptions) -> History:
@@ -76,17 +75,17 @@ def read(folder: Path, options: ReadOptions) -> History:
             f"The file '{folder / TRIALS}' is not as 'hyperlens convert' writes it "
             f"({one_line(problem)}); convert the run again."
         ) from problem
-    if options == ReadOptions(lenient=options.lenient):
+    asked = (options.study, options.space, options.maximize) != (None, None, None)
+    if not (asked or options.objectives or options.parameters):
         return History(space, tuple(objectives), tuple(trials), source, tuple(notes))
-    kept = None if options.space is not None else space
-    return as_history(RawRun(source, objectives, trials, kept, notes=notes), options)
+    return as_history(RawRun(source, objectives, trials, space, notes=notes), options)
 
 
 def _objectives(description: Any, folder: Path) -> list[Objective]:
-    told = description.get("objectives")
-    if not isinstance(told, list) or not told or not all(isinstance(o, dict) for o in told):
+    entries = as_list(description.get("objectives"))
+    if not entries or not all(isinstance(entry, dict) for entry in entries):
         raise malformed(folder / RUN, "the objectives of a run")
-    return [Objective(str(o.get("name")), bool(o.get("maximize"))) for o in told]
+    return [Objective(str(e.get("name")), bool(e.get("maximize"))) for e in entries]
 
 
 def _trials(path: Path, space: Space, objectives: Sequence[Objective]) -> list[Trial]:
@@ -97,16 +96,17 @@ def _trials(path: Path, space: Space, objectives: Sequence[Objective]) -> list[T
     ]
     rows: list[dict[str, Any]] = [{} for _ in cells["number"]]
     for name in (*space.names, *space.constants):
-        column = cells.get(parameter_column(name))
-        if column is None:
-            continue
         value = _reader(space, name)
-        for row, cell in zip(rows, column, strict=True):
+        for row, cell in zip(rows, cells.get(parameter_column(name), ()), strict=False):
             if cell != "":
                 row[name] = value(cell)
-    number, state, *rest = (_facts(name, cells[name]) for name in FACTS)
-    every = zip(number, rows, zip(*costs, strict=True), state, *rest, strict=True)
+    number, *rest = ([_fact(name, cell) for cell in cells[name]] for name in FACTS)
+    every = zip(number, rows, zip(*costs, strict=True), *rest, strict=True)
     return [Trial(*trial) for trial in every]
+
+
+def _fact(name: str, cell: str) -> Any:
+    return None if cell == "" and name != "state" else _READERS.get(name, str)(cell)
 
 
 def _columns(path: Path) -> dict[str, list[str]]:
@@ -114,18 +114,11 @@ def _columns(path: Path) -> dict[str, list[str]]:
     import pandas
 
     try:
-        frame = pandas.read_csv(
-            path,
-            header=None,
-            dtype=object,
-            na_filter=False,
-            encoding="utf-8",
-            encoding_errors="surrogatepass",
-        )
+        text = {"encoding": "utf-8", "encoding_errors": "surrogatepass"}
+        frame = pandas.read_csv(path, header=None, dtype=object, na_filter=False, **text)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as problem:
         raise ValueError(one_line(problem)) from problem
-    columns = (frame[k].tolist() for k in frame.columns)
-    return {header: cells for header, *cells in columns}
+    return {header: cells for header, *cells in (frame[k].tolist() for k in frame.columns)}
 
 
 def _reader(space: Space, name: str) -> Callable[[str], Any]:
@@ -148,15 +141,3 @@ def _reader(space: Space, name: str) -> Callable[[str], Any]:
         return known[cell]
 
     return choice
-
-
-def _facts(name: str, cells: Sequence[str]) -> list[Any]:
-    if name == "state":
-        return [State(cell) for cell in cells]
-    if name in NUMBERS:
-        return [None if cell == "" else float(cell) for cell in cells]
-    if name in WHOLE:
-        return [None if cell == "" else int(cell) for cell in cells]
-    if name == "proposal":
-        return [None if cell == "" else Proposal.from_dict(json.loads(cell)) for cell in cells]
-    return [None if cell == "" else cell for cell in cells]

@@ -13,7 +13,7 @@ import numpy as np
 from hyperlens.errors import SourceError, SpaceError
 from hyperlens.importers.directions import directed
 from hyperlens.importers.files import inside, start_of
-from hyperlens.importers.read_options import ReadOptions, as_space, parameters_refused, settle
+from hyperlens.importers.read_options import ReadOptions, parameters_refused, settle
 from hyperlens.importers.spaces.inference import MOST_NUMBER, conclude
 from hyperlens.importers.tables.cells import bad_cost, numbers, typed, values
 from hyperlens.importers.tables.columns import Roles, assign_roles, ignored_note
@@ -23,7 +23,7 @@ from hyperlens.importers.tables.wandb import unpacked
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import BoolArray
 from hyperlens.spaces.parameter import Kind, Parameter
-from hyperlens.spaces.space import Space
+from hyperlens.spaces.space import Space, as_space
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -117,7 +117,7 @@ def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> 
     else:
         parameters = space
         rows = _rows(frame, roles, lambda cells, name: values(cells, parameters[name]))
-        whole, more = settle(space, rows)
+        whole, more = settle(space, rows, [True] * len(rows))
     unused = [c for c in roles.details.values() if c not in used]
     notes += [*more, *ignored_note([*roles.ignored, *unused]), *remarks]
     objectives = [

@@ -17,26 +17,13 @@ from hyperlens.errors import listed
 from hyperlens.importers.files import load_json, malformed
 from hyperlens.importers.raw_run import RawRun, metrics_of
 from hyperlens.importers.read_options import ReadOptions
-from hyperlens.importers.values import (
-    Json,
-    as_dict,
-    as_list,
-    number,
-    scalar,
-    seconds,
-    text,
-)
+from hyperlens.importers.values import Json, as_dict, as_list, number, scalar, seconds, states, text
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.configspace import Clauses
 from hyperlens.spaces.parameter import Kind, Parameter, apart, is_number
 from hyperlens.spaces.space import Space
 
-_STATES = {
-    "COMPLETED": State.COMPLETE,
-    "EARLY_STOPPED": State.PRUNED,
-    "FAILED": State.FAILED,
-    "ABANDONED": State.FAILED,
-}
+_STATES = states(complete="COMPLETED", pruned="EARLY_STOPPED", failed="FAILED ABANDONED")
 
 
 def experiment_of(document: Any) -> Json | None:

@@ -14,18 +14,13 @@ from typing import Any
 from hyperlens.importers.files import entries, inside, load_json, malformed
 from hyperlens.importers.raw_run import RawRun
 from hyperlens.importers.read_options import ReadOptions
-from hyperlens.importers.values import Json, amount, as_dict, as_list, last_line, number
+from hyperlens.importers.values import Json, amount, as_dict, as_list, last_line, number, states
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.configspace import Clauses, Literal
 from hyperlens.spaces.parameter import MOST_LEVELS, Parameter, apart
 from hyperlens.spaces.space import Space
 
-_STATES = {
-    "COMPLETED": State.COMPLETE,
-    "STOPPED": State.PRUNED,
-    "RUNNING": State.RUNNING,
-    "IDLE": State.RUNNING,
-}
+_STATES = states(complete="COMPLETED", pruned="STOPPED", running="RUNNING IDLE")
 _EPOCHS = "tuner/epochs"  # what its Hyperband sets beside the parameters
 
 

@@ -28,6 +28,7 @@ from hyperlens.importers.values import (
     last_line,
     moment,
     number,
+    states,
 )
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.parameter import is_number
@@ -38,13 +39,7 @@ _AUTOMATIC = {
     *("timesteps_since_restore", "iterations_since_restore", "config", "checkpoint_dir_name"),
     *("trial_id", "experiment_id", "experiment_tag", "done", "warmup_time", "should_checkpoint"),
 }
-_STATES = {
-    "TERMINATED": State.COMPLETE,
-    "ERROR": State.FAILED,
-    "RUNNING": State.RUNNING,
-    "PENDING": State.RUNNING,
-    "PAUSED": State.RUNNING,
-}
+_STATES = states(complete="TERMINATED", failed="ERROR", running="RUNNING PENDING PAUSED")
 
 
 def recognised(folder: Path) -> bool:

@@ -15,7 +15,7 @@ from hyperlens.errors import listed
 from hyperlens.importers.files import inside, load_json, malformed
 from hyperlens.importers.raw_run import RawRun, space_beside
 from hyperlens.importers.read_options import ReadOptions
-from hyperlens.importers.values import Json, amount, as_dict, moment, number, text
+from hyperlens.importers.values import Json, amount, as_dict, moment, number, states, text
 from hyperlens.runs.history import Objective, State, Trial
 
 _NAMES = (
@@ -23,13 +23,7 @@ _NAMES = (
     *("starttime", "endtime", "additional_info"),
 )
 _STATUS = {0: "RUNNING", 1: "SUCCESS", 2: "CRASHED", 3: "TIMEOUT", 4: "MEMORYOUT"}
-_STATES = {
-    "SUCCESS": State.COMPLETE,
-    "DONOTADVANCE": State.COMPLETE,
-    "CAPPED": State.PRUNED,
-    "STOP": State.PRUNED,
-    "RUNNING": State.RUNNING,
-}
+_STATES = states(complete="SUCCESS DONOTADVANCE", pruned="CAPPED STOP", running="RUNNING")
 _FILE = "runhistory.json"
 
 
