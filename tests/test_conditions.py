@@ -120,7 +120,7 @@ def test_unexplained_presence_becomes_one_shared_flag() -> None:
     assert found.flags == {"lr set?": ("lr", "momentum")}
     assert [found.flagged(row)["lr set?"] for row in rows] == ["yes", "no", "no", "yes"]
     assert "'lr' and 'momentum' are set in some trials only" in found.sentences[0]
-    space = Space.of([*found.flag_parameters, MODEL, taken, LR, momentum], found.clauses)
+    space = found.space([MODEL, taken, LR, momentum], {})
     vectors = space.encode([{**row, **found.flagged(row)} for row in rows])
     assert len(space.misfits(vectors)) == 0
 

@@ -26,6 +26,11 @@ _CONDITIONS: dict[Comparison, Any] = {
 _COMPARISONS = {kind: comparison for comparison, kind in _CONDITIONS.items()}
 
 
+def one_of(parent: str, values: Sequence[Any]) -> Literal:
+    """A literal that holds where the parent has one of these values."""
+    return (parent, "equal", values[0]) if len(values) == 1 else (parent, "in", tuple(values))
+
+
 def read(
     space: CS.ConfigurationSpace,
 ) -> tuple[list[Parameter], dict[str, Clauses], dict[str, Any]]:

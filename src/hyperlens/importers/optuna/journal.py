@@ -8,17 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyperlens.errors import SourceError
-from hyperlens.importers.optuna.parameter_ranges import Distributions
-from hyperlens.importers.optuna.stored_study import (
-    StoredStudy,
-    StoredTrial,
-    choose,
-    metric_names,
-)
+from hyperlens.importers.optuna.stored_study import METRIC_NAMES, StoredStudy, StoredTrial, choose
 from hyperlens.importers.values import Json, seconds
 from hyperlens.proposal import SPACE
 
@@ -30,30 +23,13 @@ _FINISHED = ("COMPLETE", "PRUNED", "FAIL")
 (_PARAMETER, _STATE, _STEP, _USER_ATTRIBUTE, _ATTRIBUTE) = range(5, 10)
 
 
-@dataclass
-class _Study:
-    name: str
-    directions: list[str]
-    attributes: Json = field(default_factory=dict)
-    user_attributes: Json = field(default_factory=dict)
-    trials: list[StoredTrial] = field(default_factory=list)
-    distributions: Distributions = field(default_factory=Distributions)
-
-
 def read_journal(path: Path, name: str | None = None) -> StoredStudy:
     """A study out of a journal file."""
     notes: list[str] = []
     studies = _replay(path, notes)
     study = studies[choose(studies, name, f"the journal '{path}'")]
-    return StoredStudy(
-        study.name,
-        study.directions,
-        metric_names(study.attributes),
-        study.distributions,
-        study.trials,
-        notes,
-        study.user_attributes.get(SPACE),
-    )
+    study.notes += notes
+    return study
 
 
 def studies_in(path: Path) -> tuple[str, ...]:
@@ -61,7 +37,7 @@ def studies_in(path: Path) -> tuple[str, ...]:
     return tuple(_replay(path, [], last=_DELETE_STUDY))
 
 
-def _replay(path: Path, notes: list[str], last: int = _ATTRIBUTE) -> dict[str, _Study]:
+def _replay(path: Path, notes: list[str], last: int = _ATTRIBUTE) -> dict[str, StoredStudy]:
     """Studies by name; operations with codes after `last` are left out."""
     replay = _Replay()
     for line, operation in _operations(path, notes):
@@ -102,9 +78,9 @@ class _Replay:
     """The rules by which Optuna's workers agree on one story: late operations are void."""
 
     def __init__(self) -> None:
-        self.studies: dict[int, _Study] = {}
+        self.studies: dict[int, StoredStudy] = {}
         self._created = 0
-        self._trials: list[tuple[_Study, StoredTrial]] = []
+        self._trials: list[tuple[StoredStudy, StoredTrial]] = []
 
     def apply(self, operation: Json) -> None:
         code = operation["op_code"]
@@ -122,18 +98,18 @@ class _Replay:
             if code == _CREATE_TRIAL:
                 self._create_trial(study, operation)
             elif code == _STUDY_USER_ATTRIBUTE:
-                study.user_attributes |= operation["user_attr"]
+                study.space = operation["user_attr"].get(SPACE, study.space)
             else:
-                study.attributes |= operation["system_attr"]
+                study.metric_names = operation["system_attr"].get(METRIC_NAMES, study.metric_names)
 
     def _create_study(self, operation: Json) -> None:
         name = operation["study_name"]
         if all(study.name != name for study in self.studies.values()):
             directions = [_DIRECTIONS[d] for d in operation["directions"]]
-            self.studies[self._created] = _Study(name, directions)
+            self.studies[self._created] = StoredStudy(name, directions)
             self._created += 1
 
-    def _create_trial(self, study: _Study, operation: Json) -> None:
+    def _create_trial(self, study: StoredStudy, operation: Json) -> None:
         value, values = operation.get("value"), operation.get("values")
         texts = operation.get("distributions", {})
         trial = StoredTrial(
@@ -153,7 +129,7 @@ class _Replay:
         self._trials.append((study, trial))
 
 
-def _change(study: _Study, trial: StoredTrial, operation: Json) -> None:
+def _change(study: StoredStudy, trial: StoredTrial, operation: Json) -> None:
     """Apply what concerns a trial that is not finished."""
     code = operation["op_code"]
     if code == _PARAMETER:

@@ -8,8 +8,8 @@ into a private temporary database first, so a running study is locked for that m
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,17 @@ from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.parameter_ranges import Distributions
 from hyperlens.importers.optuna.sqlite_snapshot import described, snapshot
 from hyperlens.importers.optuna.stored_study import (
+    METRIC_NAMES,
     PROPOSERS,
     REASONS,
     StoredStudy,
     StoredTrial,
     choose,
-    metric_names,
     parsed,
 )
 from hyperlens.importers.values import one_line, seconds
 from hyperlens.proposal import PROPOSAL, SPACE
+from hyperlens.runs import databases
 
 _INFINITE = {"INF_POS": float("inf"), "INF_NEG": float("-inf"), "NAN": float("nan")}
 
@@ -62,8 +63,6 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
     """A study out of any other database that SQLAlchemy knows."""
     import sqlalchemy
 
-    from hyperlens.runs import databases
-
     try:
         engine = sqlalchemy.create_engine(databases.parse(url))
     except ModuleNotFoundError as problem:
@@ -78,8 +77,13 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
         ) from problem
     where = f"'{engine.url.render_as_string(hide_password=True)}'"
     try:
-        with _server(engine, where) as database:
-            return _read(database, study)
+        with engine.connect() as connection:
+            inspector = sqlalchemy.inspect(connection)
+            columns = {
+                table: {column["name"] for column in inspector.get_columns(table)}
+                for table in inspector.get_table_names()
+            }
+            return _read(Database(where, columns, connection.exec_driver_sql), study)
     except sqlalchemy.exc.SQLAlchemyError as problem:
         reason = one_line(getattr(problem, "orig", None) or problem)
         raise SourceError(
@@ -89,23 +93,8 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
         engine.dispose()
 
 
-@contextmanager
-def _server(engine: Any, where: str) -> Iterator[Database]:
-    import sqlalchemy
-
-    with engine.connect() as connection:
-        inspector = sqlalchemy.inspect(connection)
-        columns = {
-            table: {column["name"] for column in inspector.get_columns(table)}
-            for table in inspector.get_table_names()
-        }
-        yield Database(where, columns, connection.exec_driver_sql)
-        connection.rollback()
-
-
 def _read(database: Database, name: str | None) -> StoredStudy:
-    missing = {"studies", "trials", "trial_params", "trial_values"} - database.columns.keys()
-    if missing:
+    if not {"studies", "trials", "trial_params", "trial_values"} <= database.columns.keys():
         raise SourceError(
             f"The database {database.where} holds no Optuna studies; give the storage that "
             "optuna.create_study was called with."
@@ -120,8 +109,8 @@ def _read(database: Database, name: str | None) -> StoredStudy:
     _steps(database, study, numbered)
     _attributes(database, study, numbered)
     trials = sorted(numbered.values(), key=lambda trial: trial.number)
-    names = metric_names(_study_attributes(database, study, "system", "study:metric_names"))
-    space = _study_attributes(database, study, "user", SPACE).get(SPACE)
+    names = _study_attribute(database, study, "system", METRIC_NAMES)
+    space = _study_attribute(database, study, "user", SPACE)
     directions = _directions(database, study)
     return StoredStudy(name, directions, names, distributions, trials, space=space)
 
@@ -133,15 +122,15 @@ def _directions(database: Database, study: int) -> list[str]:
     return [str(direction) for (direction,) in rows]
 
 
-def _study_attributes(database: Database, study: int, kind: str, key: str) -> dict[str, Any]:
-    """One of a study's attributes, which a user or the system set."""
+def _study_attribute(database: Database, study: int, kind: str, key: str) -> Any:
+    """One of a study's attributes, which a user or the system set; None if it is not there."""
     table = f"study_{kind}_attributes"
     if table not in database.columns:
-        return {}
+        return None
     rows = database.select(
-        f"SELECT a.key, a.value_json FROM {table} a WHERE a.study_id = {study} AND a.key = '{key}'"
+        f"SELECT a.value_json FROM {table} a WHERE a.study_id = {study} AND a.key = '{key}'"
     )
-    return {key: parsed(text) for key, text in rows}
+    return next((parsed(text) for (text,) in rows), None)
 
 
 def _trials(database: Database, study: int) -> dict[int, StoredTrial]:
@@ -189,8 +178,7 @@ def _params(database: Database, study: int, trials: Mapping[int, StoredTrial]) -
         f"FROM trial_params WHERE {_of(study)}"
     )
     for param_id, trial_id, name, stored, text in rows:
-        if first.get(name, param_id) >= param_id:
-            first[name] = param_id
+        first[name] = min(first.get(name, param_id), param_id)
         if trial_id in trials:  # a server goes on between two questions
             trials[trial_id].params[name] = distributions.value(name, text, stored)
     distributions.seen = {
@@ -218,8 +206,8 @@ def _values(database: Database, study: int, trials: Mapping[int, StoredTrial]) -
 
 def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
     """The last step that each pruned trial reported."""
-    new = "trial_intermediate_values" in database.columns
-    table = "trial_intermediate_values" if new else "trial_values"
+    table = "trial_intermediate_values"
+    table = table if table in database.columns else "trial_values"
     if not database.has(table, "step"):
         return
     pruned = _of(study, " AND state = 'PRUNED'")

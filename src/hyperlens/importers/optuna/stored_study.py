@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from hyperlens.errors import SourceError, listed
 from hyperlens.importers.optuna.parameter_ranges import Distributions
 from hyperlens.proposal import REASON
 
+METRIC_NAMES = "study:metric_names"  # what the user called the objectives, a system attribute
 REASONS = (REASON, "failure_reason", "STUDY_TELL_WARNING")
 PROPOSERS = ("hyperlens:proposer", "proposer")
 
@@ -49,13 +50,9 @@ class StoredTrial:
 
     @property
     def proposer(self) -> str | None:
-        for key in PROPOSERS:
-            if self.attributes.get(key):
-                return str(self.attributes[key])
-        for start, sampler in _TRACES.items():
-            if any(key.startswith(start) for key in self.attributes):
-                return sampler
-        return None
+        names = [str(self.attributes[k]) for k in PROPOSERS if self.attributes.get(k)]
+        names += [_TRACES[s] for s in _TRACES if any(k.startswith(s) for k in self.attributes)]
+        return names[0] if names else None
 
 
 @dataclass
@@ -64,9 +61,9 @@ class StoredStudy:
 
     name: str
     directions: Sequence[str]
-    metric_names: Sequence[str] | None
-    distributions: Distributions
-    trials: list[StoredTrial]
+    metric_names: Sequence[str] | None = None
+    distributions: Distributions = field(default_factory=Distributions)
+    trials: list[StoredTrial] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     space: Any = None  # as one of our own runs recorded it, ConfigSpace's JSON
 
@@ -85,12 +82,6 @@ def choose(names: Iterable[str], name: str | None, where: str) -> str:
             "Python)."
         )
     return name
-
-
-def metric_names(attributes: Mapping[str, Any]) -> list[str] | None:
-    """What the user called the objectives, from a study's system attributes."""
-    names = attributes.get("study:metric_names")
-    return list(map(str, names)) if names else None
 
 
 def parsed(text: str | None) -> Any:

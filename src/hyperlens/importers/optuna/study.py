@@ -52,12 +52,10 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
                 frozen.user_attrs | frozen.system_attrs,
             )
         )
-    directions = [direction.name for direction in study.directions]
+    name, directions = study.study_name, [direction.name for direction in study.directions]
     space = study.user_attrs.get(SPACE)
-    stored = StoredStudy(
-        study.study_name, directions, study.metric_names, distributions, trials, space=space
-    )
-    return _history(stored, f"Optuna study '{study.study_name}'", options)
+    stored = StoredStudy(name, directions, study.metric_names, distributions, trials, space=space)
+    return _history(stored, f"Optuna study '{name}'", options)
 
 
 def from_url(url: str, options: ReadOptions) -> History:
@@ -127,7 +125,7 @@ def _objectives(stored: StoredStudy, options: ReadOptions) -> tuple[list[Objecti
             "An Optuna study knows its parameters; leave out --parameters (parameters= in Python)."
         )
     count = len(stored.directions)
-    names = list(stored.metric_names or ())
+    names = list(map(str, stored.metric_names or ()))
     if len(names) != count:
         names = ["value"] if count == 1 else [f"value_{k}" for k in range(count)]
     name = options.objectives[0] if options.objectives else None
@@ -205,8 +203,8 @@ def _inferred_space(
     described = {}
     for name, seen in distributions.seen.items():
         if name in used:
-            tried = (t.params[name] for t in trials if name in t.params)
-            described[name] = parameter_of(name, seen, tried, notes)
+            values = (t.params[name] for t in trials if name in t.params)
+            described[name] = parameter_of(name, seen, values, notes)
         else:
             notes.append(f"'{name}' was set in trials that did not finish only and was left out.")
     parameters, constants = apart(described)
@@ -216,8 +214,6 @@ def _inferred_space(
             "with at least one range or choice."
         )
     conditions = infer(parameters, rows)
-    if conditions.flags:
-        for trial in trials:
-            trial.params = {**trial.params, **conditions.flagged(trial.params)}
-    every = conditions.flag_parameters + parameters
-    return Space.of(every, conditions.clauses, constants, conditions.sentences)
+    for trial in trials:
+        trial.params |= conditions.flagged(trial.params)
+    return conditions.space(parameters, constants)

@@ -2,50 +2,42 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hyperlens.importers.files import start_of
 from hyperlens.importers.optuna.journal import studies_in
 from hyperlens.importers.optuna.sqlite_snapshot import snapshot
 from hyperlens.runs import databases
 
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
 _NAMES = "SELECT study_name FROM studies ORDER BY study_id"
 
 
 def studies(source: str) -> tuple[str, ...]:
     """Names in the order of creation; none where the source is no storage, or cannot be read yet."""
-    if "://" in source and databases.parse(source).get_backend_name() != "sqlite":
-        return _on_server(source)
-    path = Path(
-        (databases.parse(source).database or "") if "://" in source else source
-    ).expanduser()
-    if not path.is_file():
-        return ()
-    start = start_of(path)
+    address = databases.parse(source) if "://" in source else None
+    if address is not None and address.get_backend_name() != "sqlite":
+        return _on_server(address)
+    path = Path(source if address is None else address.database or "").expanduser()
+    start = start_of(path) if path.is_file() else b""
     if start.startswith(b"SQLite format 3\0"):
-        return _in_file(path)
+        with suppress(sqlite3.Error), closing(snapshot(path)) as connection:
+            return tuple(str(name) for (name,) in connection.execute(_NAMES))
     return studies_in(path) if b'"op_code"' in start else ()
 
 
-def _in_file(path: Path) -> tuple[str, ...]:
-    import sqlite3
-
-    try:
-        with closing(snapshot(path)) as connection:
-            return tuple(str(name) for (name,) in connection.execute(_NAMES))
-    except sqlite3.Error:
-        return ()
-
-
-def _on_server(address: str) -> tuple[str, ...]:
+def _on_server(address: URL) -> tuple[str, ...]:
     import sqlalchemy
 
-    engine = sqlalchemy.create_engine(databases.parse(address))
+    engine = sqlalchemy.create_engine(address)
     try:
-        with engine.connect() as connection:
+        with suppress(sqlalchemy.exc.SQLAlchemyError), engine.connect() as connection:
             return tuple(str(name) for (name,) in connection.exec_driver_sql(_NAMES))
-    except sqlalchemy.exc.SQLAlchemyError:
-        return ()
     finally:
         engine.dispose()
+    return ()

@@ -7,16 +7,17 @@ explain it, the parent that is itself present in the fewest trials is the neares
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.configspace import Clauses, one_of
 from hyperlens.spaces.cube import BoolArray, IntArray
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 
 MOST_OBSERVED = 20  # a number with more observed values than this is no switch
 
@@ -31,9 +32,13 @@ class Conditions:
     flags: Mapping[str, tuple[str, ...]]
     sentences: tuple[str, ...]
 
-    @property
-    def flag_parameters(self) -> list[Parameter]:
-        return [Parameter(name, "categorical", choices=("no", "yes")) for name in self.flags]
+    def space(
+        self, parameters: Sequence[Parameter], constants: Row, inferred: Sequence[str] = ()
+    ) -> Space:
+        """The space of the parameters and the flags under these conditions."""
+        flags = [Parameter(name, "categorical", choices=("no", "yes")) for name in self.flags]
+        sentences = (*inferred, *self.sentences)
+        return Space.of([*flags, *parameters], self.clauses, constants, sentences)
 
     def flagged(self, row: Row) -> dict[str, str]:
         """Values of the flags for one trial."""
@@ -54,9 +59,13 @@ class _Switch:
     def present(self) -> BoolArray:
         return self.levels >= 0
 
-    @cached_property
+    @property
     def size(self) -> int:
-        return int(self.present.sum())
+        return int(self.counts.sum())
+
+    def values(self, levels: IntArray) -> list[Any]:
+        assert self.parameter.values is not None
+        return [self.parameter.values[k] for k in levels]
 
     @cached_property
     def counts(self) -> IntArray:
@@ -105,12 +114,14 @@ def infer(parameters: Sequence[Parameter], rows: Sequence[Row]) -> Conditions:
     for child in children:
         pattern = present[child].tobytes()
         if pattern not in answers:
-            answers[pattern] = _nearest(switches, present[child])
+            every = ((s, s.explains(present[child])) for s in switches)
+            answers[pattern] = next(((s, a) for s, a in every if a is not None), None)
         answer = answers[pattern]
         if answer is None:
             unexplained.setdefault(pattern, []).append(child)
             continue
-        clauses[child] = _clauses(*answer)
+        switch, levels = answer
+        clauses[child] = ((one_of(switch.parameter.name, switch.values(levels)),),)
         sentences.append(f"Inferred from {len(rows)} trials: {_sentence(child, *answer)}")
     flags: dict[str, tuple[str, ...]] = {}
     taken = {p.name for p in parameters}
@@ -140,36 +151,15 @@ def _switches(
     return sorted(switches, key=lambda s: (s.size, s.parameter.kind != "categorical"))
 
 
-def _nearest(switches: Iterable[_Switch], child: BoolArray) -> tuple[_Switch, IntArray] | None:
-    for switch in switches:
-        levels = switch.explains(child)
-        if levels is not None:
-            return switch, levels
-    return None
-
-
-def _clauses(switch: _Switch, levels: IntArray) -> Clauses:
-    parent, values = switch.parameter, _values(switch, levels)
-    if len(values) == 1:
-        return (((parent.name, "equal", values[0]),),)
-    return (((parent.name, "in", tuple(values)),),)
-
-
-def _values(switch: _Switch, levels: IntArray) -> list[Any]:
-    assert switch.parameter.values is not None
-    return [switch.parameter.values[k] for k in levels]
-
-
 def _sentence(child: str, switch: _Switch, levels: IntArray) -> str:
-    parent = switch.parameter
-    rule = f"'{child}' is active when {parent.name} is {_alternatives(_values(switch, levels))}"
-    unseen = _values(switch, np.flatnonzero(switch.counts == 0))
+    values = _alternatives(switch.values(levels))
+    rule = f"'{child}' is active when {switch.parameter.name} is {values}"
+    unseen = switch.values(np.flatnonzero(switch.counts == 0))
     if not unseen:
         return f"{rule}."
     if len(unseen) > 5:
         return f"{rule}; {len(unseen)} other values were never tried and count as not activating."
-    were = "was" if len(unseen) == 1 else "were"
-    count = "counts" if len(unseen) == 1 else "count"
+    were, count = ("was", "counts") if len(unseen) == 1 else ("were", "count")
     return f"{rule}; {_alternatives(unseen)} {were} never tried and {count} as not activating."
 
 

@@ -8,6 +8,7 @@ conditional. All of it is said in the space's `inferred`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -67,10 +68,8 @@ def conclude(
     conditions = infer(parameters, complete)
     for row in rows:
         row.update(conditions.flagged(row))
-    every = [*conditions.flag_parameters, *parameters]
     sentences = [] if declared else [_sentence(parameters, len(rows))]
-    inferred = (*sentences, *conditions.sentences)
-    return Space.of(every, conditions.clauses, constants, inferred), notes
+    return conditions.space(parameters, constants, sentences), notes
 
 
 def _tidy(
@@ -78,25 +77,20 @@ def _tidy(
 ) -> dict[str, list[Any]]:
     """Columns of JSON scalars; what cannot be one is dropped from the rows and counted."""
     columns: dict[str, list[Any]] = {}
-    dropped: dict[str, int] = {}
+    dropped: Counter[str] = Counter()
     for name in names:
-        values = [row[name] for row in rows if name in row]
-        if name not in declared and not _is_tidy(values):
-            lost = 0
-            for row in rows:
-                if name in row:
-                    row[name] = _plain(row[name])
-                    if row[name] is _UNUSABLE:
-                        del row[name]
-                        lost += 1
-            values = [row[name] for row in rows if name in row]
-            if lost:
-                dropped[name] = lost
-        if values:
+        having = [row for row in rows if name in row]
+        if name not in declared and not _is_tidy([row[name] for row in having]):
+            for row in having:
+                row[name] = _plain(row[name])
+                if row[name] is _UNUSABLE:
+                    del row[name]
+                    dropped[name] += 1
+        if values := [row[name] for row in having if name in row]:
             columns[name] = values
     if dropped:
         notes.append(
-            f"{sum(dropped.values())} values of {listed(dropped)} are not finite numbers of usable "
+            f"{dropped.total()} values of {listed(dropped)} are not finite numbers of usable "
             "size and count as not set."
         )
     return columns

@@ -33,7 +33,10 @@ FACTS = (  # in the order of Trial, which has values and costs after the number
 )
 NUMBERS = ("budget", "started", "ended")
 _READERS: dict[str, Callable[[str], Any]] = {  # of cells that are not empty; others are texts
-    "number": int, "seed": int, "state": State, **dict.fromkeys(NUMBERS, float),
+    "number": int,
+    "seed": int,
+    "state": State,
+    **dict.fromkeys(NUMBERS, float),
     "proposal": lambda cell: Proposal.from_dict(json.loads(cell)),
 }
 

@@ -16,7 +16,7 @@ from hyperlens.importers.raw_run import RawRun
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.values import Json, amount, as_dict, as_list, last_line, number, states
 from hyperlens.runs.history import Objective, State, Trial
-from hyperlens.spaces.configspace import Clauses, Literal
+from hyperlens.spaces.configspace import Clauses, Literal, one_of
 from hyperlens.spaces.parameter import MOST_LEVELS, Parameter, apart
 from hyperlens.spaces.space import Space
 
@@ -176,6 +176,5 @@ def _condition(config: Json) -> Clauses | None:
         parent = as_dict(as_dict(entry).get("config"))
         name, values = str(parent.get("name")), as_list(parent.get("values"))
         if values:
-            one = len(values) == 1
-            literals.append((name, "equal", values[0]) if one else (name, "in", tuple(values)))
+            literals.append(one_of(name, values))
     return (tuple(literals),) if literals else None
