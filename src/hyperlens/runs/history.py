@@ -160,13 +160,10 @@ class History:
 
     def objective(self, name: str | None = None) -> Objective:
         """An objective by its name; the first if none is named."""
-        if name is None:
-            return self.objectives[0]
-        for objective in self.objectives:
-            if objective.name == name:
-                return objective
-        known = listed(o.name for o in self.objectives)
-        raise AnalysisError(f"There is no objective '{name}'; choose one of {known}.")
+        names = [o.name for o in self.objectives]
+        if name is not None and name not in names:
+            raise AnalysisError(f"There is no objective '{name}'; choose one of {listed(names)}.")
+        return self.objectives[0 if name is None else names.index(name)]
 
     def count(self, state: State) -> int:
         return sum(t.state is state for t in self.trials)
@@ -203,18 +200,20 @@ class History:
     def _complete(self, name: str | None) -> Data:
         objective = self.objective(name)
         sign = -1.0 if objective.maximize else 1.0
-        costs = sign * self._costs(objective)
-        rows = np.flatnonzero(self._analysed() & np.isfinite(costs))
+        costs = sign * self.measured(objective)
+        rows = np.flatnonzero(self.is_analysed & np.isfinite(costs))
         if len(rows) == 0:
             raise AnalysisError(self._why_nothing(objective))
         return Data(self.vectors[rows], costs[rows], rows)
 
-    def _costs(self, objective: Objective) -> FloatArray:
+    def measured(self, objective: Objective) -> FloatArray:
         """What all trials measured of an objective, (trials,)."""
         k = self.objectives.index(objective)
-        return np.array([t.costs[k] for t in self.trials])
+        return np.array([t.costs[k] for t in self.trials], dtype=float)
 
-    def _analysed(self) -> BoolArray:
+    @property
+    def is_analysed(self) -> BoolArray:
+        """Which trials are in a state that is learnt from, (trials,)."""
         return np.array([t.state in self.analysed for t in self.trials], dtype=bool)
 
     def _why_nothing(self, objective: Objective) -> str:
@@ -240,18 +239,17 @@ class History:
             )
         for state in (State.FAILED, State.PRUNED, State.RUNNING):
             if n := self.count(state):
-                left_out = state not in self.analysed
-                what = f"{_WAS[state]} left out" if left_out else _COUNT[state]
+                what = _COUNT[state] if state in self.analysed else f"{_WAS[state]} left out"
                 warnings.append(f"{n} of {len(self.trials)} trials {what}.")
-        finite = np.isfinite(self._costs(measure))
-        complete = int((self._analysed() & finite).sum())
+        finite = np.isfinite(self.measured(measure))
+        complete = int((self.is_analysed & finite).sum())
         if complete and (used := len(self.data(objective).rows)) < complete:
             budget = self.trials[int(self.data(objective).rows[0])].budget
             warnings.append(
                 f"Only the {used} of {complete} complete trials at the largest budget, {budget:g}, are "
                 "analysed."
             )
-        if strange := int((self._analysed() & ~finite).sum()):
+        if strange := int((self.is_analysed & ~finite).sum()):
             warnings.append(
                 f"{strange} of {len(self.trials)} trials ended with a '{measure.name}' "
                 "that is not a finite number and were left out."

@@ -74,8 +74,7 @@ def volume(points: FloatArray, reference: FloatArray) -> float:
         return 0.0
     if points.shape[1] == 1:
         return float(reference[0] - points.min())
-    order = np.argsort(points[:, -1], kind="stable")
-    points = points[order]
+    points = points[np.argsort(points[:, -1], kind="stable")]
     ends = np.append(points[1:, -1], reference[-1])
     total = 0.0
     slice_ = np.empty((0, points.shape[1] - 1))

@@ -15,8 +15,8 @@ from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.where import MISSING, Condition, Lookup, compare, parse
 from hyperlens.spaces.configspace import Clauses
 from hyperlens.spaces.configspace import Literal as ClauseLiteral
-from hyperlens.spaces.cube import FloatArray
-from hyperlens.spaces.parameter import Comparison, Parameter, is_number
+from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.parameter import Parameter, is_number
 from hyperlens.spaces.space import Space
 
 HYPERVOLUME = "hypervolume"
@@ -80,38 +80,32 @@ class Selection:
         if conditions and len(trials) < len(history.trials):
             counts = f"{len(trials)} of {len(history.trials)}"
             notes += (f"Only {counts} trials were chosen: {', '.join(conditions)}.",)
-        return History(space, history.objectives, tuple(trials), history.source, notes, analysed)
+        return replace(history, space=space, trials=tuple(trials), notes=notes, analysed=analysed)
 
 
 def _states(states: Iterable[str]) -> frozenset[State]:
     known = {str(state): state for state in State}
-    wanted = [str(state).strip().lower() for state in states]
-    if unknown := [word for word in wanted if word not in known]:
+    words = [str(state).strip().lower() for state in states]
+    if unknown := [word for word in words if word not in known]:
         raise AnalysisError(
             f"There is no state {listed(unknown)}; choose from {listed(known)} with --states."
         )
-    if not wanted:
+    if not words:
         raise AnalysisError(f"No state was chosen; choose from {listed(known)} with --states.")
-    return frozenset(known[word] for word in wanted)
+    return frozenset(known[word] for word in words)
 
 
 def _at(trials: Sequence[Trial], budget: float) -> list[Trial]:
-    found = [t for t in trials if t.budget == budget]
-    if not found:
-        levels = sorted({t.budget for t in trials if t.budget is not None})
-        known = f"choose one of {listed(f'{b:g}' for b in levels)}" if levels else "leave it out"
-        raise AnalysisError(f"No trial has the budget {budget:g}; {known}.")
-    return found
+    if part := [t for t in trials if t.budget == budget]:
+        return part
+    levels = sorted({t.budget for t in trials if t.budget is not None})
+    remedy = f"choose one of {listed(f'{b:g}' for b in levels)}" if levels else "leave it out"
+    raise AnalysisError(f"No trial has the budget {budget:g}; {remedy}.")
 
 
 def _check_names(condition: Condition, history: History) -> None:
-    known = [
-        *history.space.names,
-        *history.space.constants,
-        *(o.name for o in history.objectives),
-        *_FACTS,
-        "duration",
-    ]
+    objectives = [o.name for o in history.objectives]
+    known = [*history.space.names, *history.space.constants, *objectives, *_FACTS, "duration"]
     if unknown := sorted(condition.names - set(known)):
         raise AnalysisError(
             f"There is no {listed(unknown)} to compare in --where; choose from "
@@ -121,23 +115,12 @@ def _check_names(condition: Condition, history: History) -> None:
 
 def _lookup(trial: Trial, history: History) -> Lookup:
     """Parameters come first, then objectives, then facts on the trial."""
-
-    def find(name: str) -> Any:
-        if name in trial.values:
-            return trial.values[name]
-        if name in history.space.names:
-            return MISSING
-        if name in history.space.constants:
-            return history.space.constants[name]
-        for objective, cost in zip(history.objectives, trial.costs, strict=True):
-            if objective.name == name:
-                return cost
-        if name == "duration":
-            return trial.seconds if trial.spans else MISSING
-        value = getattr(trial, name)
-        return MISSING if value is None else str(value) if name == "state" else value
-
-    return find
+    facts = {name: fact for name in _FACTS if (fact := getattr(trial, name)) is not None}
+    facts |= {"state": str(trial.state), "duration": trial.seconds if trial.spans else MISSING}
+    facts |= {o.name: cost for o, cost in zip(history.objectives, trial.costs, strict=True)}
+    facts |= history.space.constants | dict.fromkeys(history.space.names, MISSING)
+    facts |= trial.values
+    return lambda name: facts.get(name, MISSING)
 
 
 def narrowed(space: Space, condition: Condition) -> Space:
@@ -147,23 +130,23 @@ def narrowed(space: Space, condition: Condition) -> Space:
     for name, sign, value in condition.demands:
         if name not in parameters:
             continue
-        found = _narrowed(parameters[name], sign, value)
-        if isinstance(found, Parameter):
-            parameters[name] = found
+        rest = _narrowed(parameters[name], sign, value)
+        if isinstance(rest, Parameter):
+            parameters[name] = rest
         else:
-            constants[name] = found[0]
+            constants[name] = rest[0]
             del parameters[name]
     if len(parameters) == len(space) and all(parameters[p.name] is p for p in space.parameters):
         return space
     while True:  # what can never be active takes its own children with it
-        told = {n: _possible(space.clauses.get(n), parameters, constants) for n in parameters}
-        never = [name for name, clauses in told.items() if clauses == ()]
-        if not never:
-            break
-        for name in never:
-            del parameters[name]
-    clauses = {name: found for name, found in told.items() if found}
-    return Space.of(list(parameters.values()), clauses, constants, space.inferred)
+        clauses = {
+            name: possible
+            for name in parameters
+            if (possible := _possible(space.clauses.get(name), parameters, constants)) is not None
+        }
+        if all(clauses.values()):
+            return Space.of(list(parameters.values()), clauses, constants, space.inferred)
+        parameters = {name: p for name, p in parameters.items() if clauses.get(name) != ()}
 
 
 def _narrowed(parameter: Parameter, sign: str, value: Any) -> Parameter | tuple[Any]:
@@ -199,12 +182,12 @@ def _possible(
     """Clauses that can still hold; None is always active, () is never."""
     if clauses is None:
         return None
-    found = []
+    possible = []
     for clause in clauses:
         literals: list[ClauseLiteral] = []
         for parent, comparison, value in clause:
             if parent in constants:
-                if _true_of(constants[parent], comparison, value):
+                if compare(constants[parent], _SIGNS[comparison], value):
                     continue
                 break
             if parent not in parameters:
@@ -219,25 +202,16 @@ def _possible(
                 continue
             literals.append((parent, comparison, value))
         else:
-            found.append(tuple(literals))
-    return None if () in found else tuple(found)
+            possible.append(tuple(literals))
+    return None if () in possible else tuple(possible)
 
 
-def _true_of(constant: Any, comparison: Comparison, value: Any) -> bool:
-    return compare(constant, _SIGNS[comparison], value)
-
-
-def _costs(history: History, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+def _costs(history: History, names: Sequence[str]) -> tuple[FloatArray, BoolArray]:
     """Minimised costs of the named objectives, and which trials have all of them."""
-    columns = []
-    for name in names:
-        objective = history.objective(name)
-        k = history.objectives.index(objective)
-        sign = -1.0 if objective.maximize else 1.0
-        columns.append([sign * t.costs[k] for t in history.trials])
-    costs = np.array(columns, dtype=float).T
-    analysed = np.array([t.state in history.analysed for t in history.trials])
-    usable = np.isfinite(costs).all(axis=1) & analysed
+    objectives = [history.objective(name) for name in names]
+    signs = [-1.0 if o.maximize else 1.0 for o in objectives]
+    costs = np.column_stack([history.measured(o) for o in objectives]) * signs
+    usable = np.isfinite(costs).all(axis=1) & history.is_analysed
     if not usable.any():
         raise AnalysisError(
             f"No trial has a finite value of each of {listed(names)}; choose other objectives."
@@ -254,12 +228,12 @@ def _weighted(history: History, weights: Mapping[str, float]) -> History:
     costs, usable = _costs(history, names)
     values = np.full(len(costs), np.nan)
     values[usable] = combine.weighted(costs[usable], np.array([weights[n] for n in names]))
-    told = " + ".join(f"{weights[name]:g} × {name}" for name in names)
+    formula = " + ".join(f"{weights[name]:g} × {name}" for name in names)
     note = (
-        f"The objective is {told}, each scaled from 0, its best, to 1, its worst, and their weights "
+        f"The objective is {formula}, each scaled from 0, its best, to 1, its worst, and their weights "
         "to a sum of 1."
     )
-    return _with_objective(history, Objective(told), values, note)
+    return _with_objective(history, Objective(formula), values, note)
 
 
 def _hypervolume(history: History) -> History:
@@ -286,7 +260,7 @@ def _hypervolume(history: History) -> History:
     return _with_objective(history, Objective(f"{HYPERVOLUME} contribution", True), values, note)
 
 
-def _comparable(history: History, usable: FloatArray) -> list[list[int]]:
+def _comparable(history: History, usable: BoolArray) -> list[list[int]]:
     """Positions of trials of the same budget, seed and instance."""
     groups: dict[Any, list[int]] = {}
     for i in np.flatnonzero(usable).tolist():
@@ -302,5 +276,4 @@ def _with_objective(
         replace(trial, costs=(float(value),))
         for trial, value in zip(history.trials, values, strict=True)
     )
-    notes = (*history.notes, note)
-    return History(history.space, (objective,), trials, history.source, notes, history.analysed)
+    return replace(history, objectives=(objective,), trials=trials, notes=(*history.notes, note))

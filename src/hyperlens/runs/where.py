@@ -133,12 +133,11 @@ class Condition:
         """The comparisons of a chain, such as the two of `1 < lr <= 10`."""
         if not isinstance(node, ast.Compare):
             raise _wrong("a comparison such as == or < is missing")
-        for op, (left, right) in zip(
-            node.ops, pairwise([node.left, *node.comparators]), strict=True
-        ):
+        sides = pairwise([node.left, *node.comparators])
+        for op, (left, right) in zip(node.ops, sides, strict=True):
             sign = _SIGNS[type(op)]
-            side = self._listed(right) if sign in ("in", "not in") else self._operand(right)
-            yield self._operand(left), sign, side
+            read = self._listed if sign in ("in", "not in") else self._operand
+            yield self._operand(left), sign, read(right)
 
     def _operand(self, node: ast.expr) -> Name | Value:
         if not isinstance(node, ast.Name):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ConfigSpace as CS
@@ -15,15 +16,15 @@ from hyperlens.spaces.parameter import Comparison, Kind, Parameter
 Literal = tuple[str, Comparison, Any]  # parent's name, comparison, value
 Clauses = tuple[tuple[Literal, ...], ...]  # any of (all of literals)
 
-_WORDS = {"equal": "is", "not equal": "is not", "in": "in", "greater": ">", "less": "<"}
-_CONDITIONS: dict[Comparison, Any] = {
-    "equal": CS.EqualsCondition,
-    "not equal": CS.NotEqualsCondition,
-    "in": CS.InCondition,
-    "greater": CS.GreaterThanCondition,
-    "less": CS.LessThanCondition,
+# each comparison as a class of ConfigSpace's, as a function, and in words
+_COMPARISONS: dict[Comparison, tuple[Any, Callable[[Any, Any], bool], str]] = {
+    "equal": (CS.EqualsCondition, operator.eq, "is"),
+    "not equal": (CS.NotEqualsCondition, operator.ne, "is not"),
+    "in": (CS.InCondition, lambda value, several: value in several, "in"),
+    "greater": (CS.GreaterThanCondition, operator.gt, ">"),
+    "less": (CS.LessThanCondition, operator.lt, "<"),
 }
-_COMPARISONS = {kind: comparison for comparison, kind in _CONDITIONS.items()}
+_NAMES = {kind: comparison for comparison, (kind, _, _) in _COMPARISONS.items()}
 
 
 def one_of(parent: str, values: Sequence[Any]) -> Literal:
@@ -44,7 +45,9 @@ def read(
     when: dict[str, Clauses] = {}  # conditions of constants
     never: set[str] = set()
     for item in space.values():  # parents come before children
-        clauses = _decide(_conditions_of(space, item.name), constants, when, never)
+        conditions_of = space.parent_conditions_of[item.name]
+        every = tuple(_all_of(conditions_of)) if conditions_of else None
+        clauses = _decide(every, constants, when, never)
         choices = _choices(item)
         if clauses == ():
             never.add(item.name)
@@ -71,9 +74,7 @@ def write(
     space.add(list(items.values()))
     for child, clauses in conditions.items():
         alternatives = [
-            _joined(
-                CS.AndConjunction, [_condition(items[child], items[p], c, v) for p, c, v in clause]
-            )
+            _joined(CS.AndConjunction, [_condition(items, child, *part) for part in clause])
             for clause in clauses
         ]
         space.add(_joined(CS.OrConjunction, alternatives))
@@ -85,7 +86,7 @@ def in_words(clauses: Clauses) -> str:
 
     def literal(parent: str, comparison: Comparison, value: Any) -> str:
         shown = ", ".join(map(str, value)) if comparison == "in" else str(value)
-        return f"{parent} {_WORDS[comparison]} {shown}"
+        return f"{parent} {_COMPARISONS[comparison][2]} {shown}"
 
     return " or ".join(" and ".join(literal(*part) for part in clause) for clause in clauses)
 
@@ -123,11 +124,6 @@ def _hyperparameter(parameter: Parameter) -> Any:
     return hp.UniformFloatHyperparameter(p.name, p.lower, p.upper, default_value=default, log=p.log)
 
 
-def _conditions_of(space: CS.ConfigurationSpace, name: str) -> Clauses | None:
-    conditions = space.parent_conditions_of[name]
-    return tuple(_all_of(conditions)) if conditions else None
-
-
 def _all_of(conditions: Sequence[Any]) -> list[tuple[Literal, ...]]:
     """Several conditions that must all hold, as any of (all of literals)."""
     clauses: list[tuple[Literal, ...]] = [()]
@@ -142,7 +138,7 @@ def _normal_form(condition: Any) -> list[tuple[Literal, ...]]:
         return [clause for part in condition.components for clause in _normal_form(part)]
     if isinstance(condition, CS.AndConjunction):
         return _all_of(condition.components)
-    comparison = _COMPARISONS[type(condition)]
+    comparison = _NAMES[type(condition)]
     several = comparison == "in"
     value = tuple(map(_plain, condition.values)) if several else _plain(condition.value)
     return [((condition.parent.name, comparison, value),)]
@@ -164,7 +160,7 @@ def _decide(
     for clause in clauses:
         settled = [literal for literal in clause if literal[0] in constants]
         if any(p in never for p, _, _ in clause) or not all(
-            _true_of(constants[p], c, v) for p, c, v in settled
+            _COMPARISONS[c][1](constants[p], v) for p, c, v in settled
         ):
             continue
         ways = [tuple(literal for literal in clause if literal[0] not in constants)]
@@ -178,17 +174,11 @@ def _decide(
     return None if () in possible else tuple(possible)
 
 
-def _true_of(constant: Any, comparison: Comparison, value: Any) -> bool:
-    if comparison == "in":
-        return constant in value
-    if comparison in ("equal", "not equal"):
-        return bool((constant == value) == (comparison == "equal"))
-    return bool(constant > value if comparison == "greater" else constant < value)
-
-
-def _condition(child: Any, parent: Any, comparison: Comparison, value: Any) -> Any:
+def _condition(items: Mapping[str, Any], child: str, *literal: Any) -> Any:
+    parent, comparison, value = literal
     several = comparison == "in"
-    return _CONDITIONS[comparison](child, parent, list(value) if several else value)
+    kind = _COMPARISONS[comparison][0]
+    return kind(items[child], items[parent], list(value) if several else value)
 
 
 def _joined(conjunction: Any, parts: list[Any]) -> Any:

@@ -74,9 +74,7 @@ class Axis:
         assert self.edges is not None
         inside = np.zeros(self.levels)
         for low, high in runs:
-            inside += np.clip(
-                np.minimum(self.edges[1:], high) - np.maximum(self.edges[:-1], low), 0, None
-            )
+            inside += np.diff(np.clip(self.edges, low, high))
         return inside
 
 
@@ -105,9 +103,7 @@ class Cube:
         return len(self.axes)
 
     def parents(self, column: int) -> frozenset[int]:
-        return frozenset(
-            parent for clause in self.conditions.get(column, ()) for parent, _ in clause
-        )
+        return frozenset(p for clause in self.conditions.get(column, ()) for p, _ in clause)
 
     def ancestors(self, column: int) -> frozenset[int]:
         parents = self.parents(column)
@@ -273,13 +269,8 @@ def inside_box(points: FloatArray, box: Box) -> BoolArray:
 
 def intersect(a: Runs, b: Runs) -> Runs:
     """Common part, possibly empty."""
-    common = []
-    for a_low, a_high in a:
-        for b_low, b_high in b:
-            low, high = max(a_low, b_low), min(a_high, b_high)
-            if low < high:
-                common.append((low, high))
-    return tuple(sorted(common))
+    pairs = ((max(p[0], q[0]), min(p[1], q[1])) for p in a for q in b)
+    return tuple(sorted((low, high) for low, high in pairs if low < high))
 
 
 def _inside(part: Runs | None, runs: Runs) -> bool:
