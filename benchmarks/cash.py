@@ -2,7 +2,7 @@
 
 python -m benchmarks.cash [--datasets 20] [--splits 1] [--folds 5] [--save]
 
-Each data set is split into train (3/4) and test. On the training rows: `hyperlens cash --budget 33`,
+Each data set is split into train (3/4) and test. On the training rows: `hyperlens cash --evaluations 33`,
 which predicts by the mean of ten seeds of what it chose, as it does by default; scikit-learn's
 gradient boosting and random forest with their defaults; and its HalvingRandomSearchCV over the same
 pool with the same number of folds and the same budget (99 configurations on 1/9 of the rows, 33 on
@@ -90,7 +90,7 @@ class Drawn:
 
 
 def ours(X: Any, y: Any, folds: int, seed: int) -> tuple[Any, str]:
-    found = hl.CASHClassifier(budget=BUDGET, folds=folds, random_state=seed).fit(X, y)
+    found = hl.CASHClassifier(evaluations=BUDGET, folds=folds, random_state=seed).fit(X, y)
     return found, found.best_configuration_["model"]
 
 

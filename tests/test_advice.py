@@ -117,7 +117,7 @@ def test_a_model_search_is_advised_on_models() -> None:
     told = advice(made)
     assert "b leads, with a loss of 0.4, before a with 0.5; leave out poor and never next" in told
     few = advice(changed(of_models(run(10)), spending=spent))
-    assert "b leads, with a loss of 0.4, before a with 0.5. Search on, with a larger budget" in few
+    assert "b leads, with a loss of 0.4, before a with 0.5. Search on, with more evaluations" in few
     larger = replace(spent, maximize=True)
     assert "poor leads, with a loss of 1.9, before a with 0.5" in advice(
         changed(made, spending=larger)

@@ -28,7 +28,7 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 FAST = ("--model", "GaussianNB", "--model", "BernoulliNB", "--folds", "2")
 RANDOM = ("--optimizer", "random")
-SMALL = (*FAST, *RANDOM, "--budget", "3")
+SMALL = (*FAST, *RANDOM, "--evaluations", "3")
 
 
 def run(*words: object) -> tuple[int, str, str]:
@@ -73,7 +73,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_a_table_to_a_model(data: Path, tmp_path: Path) -> None:
-    code, out, err = run(data, "--target", "label", *FAST, "--budget", "9", "--out", "made")
+    code, out, err = run(data, "--target", "label", *FAST, "--evaluations", "9", "--out", "made")
     assert code == 0, err
     assert "classes are predicted (classification)" in err
     assert "Column 'id' numbers the rows and is left out." in err
@@ -118,7 +118,7 @@ def test_the_same_command_goes_on_and_another_table_does_not(data: Path, tmp_pat
 def test_numbers_and_the_report(data: Path, tmp_path: Path) -> None:
     table().assign(label=np.linspace(0, 1, 80)).to_csv(data, index=False)
     pool = ("--model", "Ridge", "--model", "KNeighborsRegressor", "--folds", "1")
-    words = (data, "--target", "label", *pool, "--optimizer", "random", "--budget", "12")
+    words = (data, "--target", "label", *pool, "--optimizer", "random", "--evaluations", "12")
     code, out, err = run(*words, "--html", "report.html", "--metric", "r2")
     assert code == 0, err
     assert "a number is predicted (regression)" in err
@@ -135,7 +135,7 @@ def test_numbers_and_the_report(data: Path, tmp_path: Path) -> None:
 def test_one_model_alone(data: Path, tmp_path: Path) -> None:
     """Search, story, card, report and resuming, with a constant in place of the choice."""
     alone = ("--model", "BernoulliNB", "--folds", "2", "--optimizer", "halving")
-    words = (data, "--target", "label", *alone, "--budget", "9")
+    words = (data, "--target", "label", *alone, "--evaluations", "9")
     with interrupting(after=12):  # before anything was measured on all rows
         code, _, err = run(*words)
     assert code == 130, err
@@ -156,7 +156,7 @@ def test_one_model_alone(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("sampling", ["weighted", "volume", "uniform", {"GaussianNB": 3.0}])
 def test_one_model_by_every_method(optimizer: str, sampling: Any) -> None:
     X, y = table()[["a"]].fillna(0.0), table()["label"]
-    options: dict[str, Any] = {"budget": 9, "folds": 1, "refits": 1, "sampling": sampling}
+    options: dict[str, Any] = {"evaluations": 9, "folds": 1, "refits": 1, "sampling": sampling}
     found = hl.CASHClassifier(models=["GaussianNB"], optimizer=optimizer, **options).fit(X, y)
     assert found.best_configuration_["model"] == "GaussianNB"
     assert found.search_.weights.tolist() == [1.0]
@@ -194,7 +194,7 @@ def interrupting(after: int) -> Any:
 
 
 def test_ctrl_c_writes_the_best_so_far_and_loses_nothing(data: Path, tmp_path: Path) -> None:
-    words = (data, "--target", "label", *FAST, *RANDOM, "--budget", "4", "--out", "made")
+    words = (data, "--target", "label", *FAST, *RANDOM, "--evaluations", "4", "--out", "made")
     with interrupting(after=2):
         code, _, err = run(*words)
     assert code == 130
@@ -212,7 +212,7 @@ def test_ctrl_c_writes_the_best_so_far_and_loses_nothing(data: Path, tmp_path: P
 
 
 def test_a_report_before_anything_was_measured_on_all_rows(data: Path, tmp_path: Path) -> None:
-    words = (data, "--target", "label", *FAST, "--optimizer", "halving", "--budget", "9")
+    words = (data, "--target", "label", *FAST, "--optimizer", "halving", "--evaluations", "9")
     with interrupting(after=5):
         code, out, err = run(*words, "--html", "report.html")
     assert code == 130, err
@@ -222,7 +222,7 @@ def test_a_report_before_anything_was_measured_on_all_rows(data: Path, tmp_path:
 
 def test_ctrl_c_before_anything_is_measured(data: Path) -> None:
     with interrupting(after=0):
-        code, _, err = run(data, "--target", "label", *FAST, "--budget", "9")
+        code, _, err = run(data, "--target", "label", *FAST, "--evaluations", "9")
     assert code == 130
     assert "Stopped before anything was measured; the same command goes on" in err
 
@@ -230,7 +230,7 @@ def test_ctrl_c_before_anything_is_measured(data: Path) -> None:
 def test_a_signal_is_like_ctrl_c(data: Path, tmp_path: Path) -> None:
     """In a process of its own, which tells by its first improvement that it is at work."""
     words = [sys.executable, "-c", "from hyperlens.cli import main; main()", "cash", str(data)]
-    words += ["--target", "label", *FAST, "--budget", "999", "--out", "made"]
+    words += ["--target", "label", *FAST, "--evaluations", "999", "--out", "made"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert process.stderr is not None
     for line in process.stderr:
@@ -256,7 +256,7 @@ def test_a_signal_is_like_ctrl_c(data: Path, tmp_path: Path) -> None:
         (("--target", "label", "--time", "0s"), "'0s' is no duration"),
         (("--target", "label", "--metric", "beauty"), "There is no metric 'beauty'"),
         (("--target", "label", "--model", "SVM"), "There is no model 'SVM'"),
-        (("--target", "label", "--budget", "4"), "allow 9"),
+        (("--target", "label", "--evaluations", "4"), "allow 9"),
         (("--target", "label", "--out", "data.csv"), "Nothing can be written"),
         (("--target", "label", "--out", "data.csv/model"), "Nothing can be written"),
         (("--target", "label", "--html", "nowhere/report.html"), "cannot be written"),
@@ -294,7 +294,16 @@ def test_a_hundred_thousand_rows(data: Path, tmp_path: Path) -> None:
     big = pd.DataFrame({"a": rng.standard_normal(100_000), "b": rng.integers(0, 9, 100_000)})
     big["label"] = (big["a"] > 0).astype(int)
     big.to_parquet(tmp_path / "big.parquet")
-    words = ("--model", "GaussianNB", "--model", "BernoulliNB", "--budget", "2", "--time", "5m")
+    words = (
+        "--model",
+        "GaussianNB",
+        "--model",
+        "BernoulliNB",
+        "--evaluations",
+        "2",
+        "--time",
+        "5m",
+    )
     code, _, err = run("big.parquet", "--target", "label", *RANDOM, *words)
     assert code == 0, err
     card = json.loads((tmp_path / "model" / "card.json").read_text())

@@ -49,7 +49,7 @@ EXTRA: dict[str, Any] = {
     "min_samples_leaf": 5,
     "min_impurity_decrease": 1e-7,
 }
-SMALL: dict[str, Any] = {"budget": 2, "optimizer": "random", "folds": 1, "refits": 1}
+SMALL: dict[str, Any] = {"evaluations": 2, "optimizer": "random", "folds": 1, "refits": 1}
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn has no types
@@ -80,7 +80,7 @@ def frame(n: int = 80, seed: int = 0) -> tuple[pd.DataFrame, Any]:
 def test_three_classes_from_a_frame_with_gaps() -> None:
     X, y = frame()
     fast = ("BernoulliNB", "GaussianNB", "QuadraticDiscriminantAnalysis")
-    model = hl.CASHClassifier(budget=9, folds=2, models=fast).fit(X, y)
+    model = hl.CASHClassifier(evaluations=9, folds=2, models=fast).fit(X, y)
     chances = model.predict_proba(X)
     assert list(model.classes_) == ["high", "low", "mid"]
     assert chances.shape == (80, 3)
@@ -149,7 +149,9 @@ def test_numbers_are_predicted() -> None:
     rng = np.random.default_rng(1)
     X = rng.standard_normal((90, 2))
     y = 1000 + 50 * X[:, 0]
-    model = hl.CASHRegressor(budget=9, folds=2, models=("Ridge", "KNeighborsRegressor")).fit(X, y)
+    model = hl.CASHRegressor(evaluations=9, folds=2, models=("Ridge", "KNeighborsRegressor")).fit(
+        X, y
+    )
     assert model.score(X, y) > 0.9
     assert model.history_.objective().name == "root_mean_squared_error"
     assert not hasattr(model, "predict_proba")
@@ -173,7 +175,9 @@ def build(configuration: Mapping[str, Any]) -> Any:
 def test_a_pool_of_one_s_own() -> None:
     X, y = frame()
     numbers = X[["size"]].fillna(0)
-    model = hl.CASHClassifier(space=space(), build=build, **(SMALL | {"budget": 6})).fit(numbers, y)
+    model = hl.CASHClassifier(space=space(), build=build, **(SMALL | {"evaluations": 6})).fit(
+        numbers, y
+    )
     assert {t.values["model"] for t in model.history_.trials} == {"bayes", "logistic"}
     assert isinstance(model.best_model_, (GaussianNB, LogisticRegression))
     weighted = model.search_.weights[model.search_.models.index("logistic")]

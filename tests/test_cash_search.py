@@ -41,7 +41,7 @@ def table(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, Any]:
 
 def search(**options: Any) -> Search:
     X, y = table()
-    chosen: dict[str, Any] = {"budget": 9, "folds": 2, "models": FAST} | options
+    chosen: dict[str, Any] = {"evaluations": 9, "folds": 2, "models": FAST} | options
     return Search(X, y, "classification", **chosen)
 
 
@@ -80,7 +80,7 @@ def test_any_number_of_workers_finds_the_same(optimizer: str) -> None:
 def test_smbo_on_the_whole_pool() -> None:
     """After its design the forest proposes, and each proposal is a configuration of the space."""
     space = pool_space("classification")
-    optimizer = make_optimizer("smbo", space, budget=12)
+    optimizer = make_optimizer("smbo", space, evaluations=12)
     for k in range(6):
         proposal = optimizer.ask()
         assert proposal is not None
@@ -113,19 +113,19 @@ def test_defaults_are_tried_on_all_rows_first() -> None:
     space = pool_space("classification")
     first_ones = first_vectors(space)
     defaults = space.decode(first_ones)
-    optimizer = make_optimizer("hyperband", space, budget=99, first=first_ones)
+    optimizer = make_optimizer("hyperband", space, evaluations=99, first=first_ones)
     asked = [optimizer.ask() for _ in range(11)]
     assert [p.values for p in asked if p] == defaults
     assert {p.proposal.budget for p in asked if p} == {1.0}
     small = make_optimizer(
-        "hyperband", space, budget=9, first=first_ones
+        "hyperband", space, evaluations=9, first=first_ones
     )  # three brackets of 3, 4 and 9 configurations
     drawn = [small.ask() for _ in range(16)]
     budgets = [p.proposal.budget for p in drawn if p and p.values in defaults]
     assert budgets == [1.0] * 2 + [1 / 3] * 2 + [1 / 9] * 5
     for name in OPTIMIZERS:
-        first = make_optimizer(name, space, budget=33, first=first_ones).ask()
-        plain = make_optimizer(name, space, budget=33).ask()
+        first = make_optimizer(name, space, evaluations=33, first=first_ones).ask()
+        plain = make_optimizer(name, space, evaluations=33).ask()
         assert first is not None
         assert plain is not None
         assert first.values == defaults[0]
@@ -161,7 +161,7 @@ def test_a_model_without_hyperparameters_is_measured_once(optimizer: str) -> Non
 
 def test_without_defaults_brackets_hold_what_is_drawn() -> None:
     space = pool_space("classification")
-    optimizer = make_optimizer("halving", space, budget=9, seed=4)
+    optimizer = make_optimizer("halving", space, evaluations=9, seed=4)
     drawn = ModelSampler(space).sample(27, np.random.default_rng([4, 3, 0]))
     asked = [optimizer.ask() for _ in range(27)]
     found = np.array([p.vector for p in asked if p])
@@ -207,7 +207,13 @@ def hanging(configuration: Mapping[str, Any]) -> Any:
 
 def own(build: Any, **options: Any) -> Search:
     X, y = table(40)
-    plan = {"budget": 9, "folds": 1, "sampling": "uniform", "space": own_space(), "build": build}
+    plan = {
+        "evaluations": 9,
+        "folds": 1,
+        "sampling": "uniform",
+        "space": own_space(),
+        "build": build,
+    }
     return Search(X, y, "classification", **(plan | options))
 
 
@@ -224,13 +230,13 @@ def test_a_failure_has_its_reason_and_the_search_goes_on() -> None:
 
 
 def test_what_hangs_is_ended() -> None:
-    history = own(hanging, timeout=1.0, budget=2, optimizer="random").run()
+    history = own(hanging, timeout=1.0, evaluations=2, optimizer="random").run()
     assert [t.reason for t in history.trials if t.state is State.FAILED] == ["took longer than 1 s"]
     assert best_trial(history).values["model"] == "good"
 
 
 def test_if_everything_fails_one_sentence_says_so() -> None:
-    history = own(lambda _: Broken(), budget=3, optimizer="random").run()
+    history = own(lambda _: Broken(), evaluations=3, optimizer="random").run()
     with pytest.raises(AnalysisError, match=r"All 3 evaluations failed, 3 times because of: Zero"):
         best_trial(history)
     assert model_search(history).notes == ("No evaluation succeeded, so no model can be named.",)
@@ -246,8 +252,8 @@ def test_no_time_at_all() -> None:
     ("options", "said"),
     [
         ({"optimizer": "grid"}, "no optimiser 'grid'"),
-        ({"budget": 0}, "A budget of 0"),
-        ({"budget": 5}, "allow 9"),
+        ({"evaluations": 0}, "0 evaluations are none"),
+        ({"evaluations": 5}, "allow 9"),
         ({"sampling": "even"}, "no sampling 'even'"),
         ({"models": ["SVM", "GaussianNB"]}, "no model 'SVM'"),
         ({"metric": "beauty"}, "no metric 'beauty'"),
@@ -279,7 +285,7 @@ def test_a_scorer_of_one_s_own() -> None:
     def first_right(estimator: Any, X: Any, y: Any) -> float:
         return float(estimator.predict(X)[0] == y[0])
 
-    history = search(metric=first_right, optimizer="random", budget=3).run()
+    history = search(metric=first_right, optimizer="random", evaluations=3).run()
     assert history.objective() == hl.Objective("score", maximize=True)
     assert {t.costs[0] for t in history.trials} <= {0.0, 0.5, 1.0}
 
@@ -305,7 +311,7 @@ class Stop:
 @pytest.mark.parametrize("allowed", [2, 12])
 def test_a_stopped_search_goes_on(tmp_path: Path, allowed: int) -> None:
     kept = f"sqlite:///{tmp_path / 'search.db'}"
-    options: dict[str, Any] = {"optimizer": "halving", "defaults": False, "budget": 4}
+    options: dict[str, Any] = {"optimizer": "halving", "defaults": False, "evaluations": 4}
     stopped = own(Stop(allowed), storage=kept, **options)
     with pytest.raises(KeyboardInterrupt):
         stopped.run()
@@ -321,12 +327,12 @@ def test_a_stopped_search_goes_on(tmp_path: Path, allowed: int) -> None:
 
 def test_another_table_is_another_study(tmp_path: Path) -> None:
     kept = f"sqlite:///{tmp_path / 'search.db'}"
-    plan = search(storage=kept, budget=3, optimizer="random")
+    plan = search(storage=kept, evaluations=3, optimizer="random")
     first = plan.run()
     X, y = table(seed=1)
     other = Search(X, y, "classification", 3, "random", folds=2, models=FAST, storage=kept)
     assert other.name != plan.name
-    assert search(storage=kept, budget=3, optimizer="random").name == plan.name
+    assert search(storage=kept, evaluations=3, optimizer="random").name == plan.name
     assert measured(other.run()).isdisjoint(measured(first))
     assert measured(plan.run()) == measured(first)  # nothing is left to do
 
@@ -336,7 +342,7 @@ def test_another_table_is_another_study(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def story() -> tuple[History, ModelSearch]:
-    history = search(budget=18).run()
+    history = search(evaluations=18).run()
     return history, model_search(history)
 
 
@@ -400,11 +406,11 @@ def test_one_model_by_itself(story: tuple[History, ModelSearch]) -> None:
     assert (
         "good"
         in one_model(
-            own(raising, budget=3, optimizer="random").run(), "good"
+            own(raising, evaluations=3, optimizer="random").run(), "good"
         ).space.constants.values()
     )
     with pytest.raises(AnalysisError, match="bad has no hyperparameters"):
-        one_model(own(raising, budget=3, optimizer="random").run(), "bad")
+        one_model(own(raising, evaluations=3, optimizer="random").run(), "bad")
 
 
 # The budget of an evaluation
@@ -436,13 +442,15 @@ def test_too_few_rows_for_the_classes() -> None:
 def test_another_limit_or_another_builder_is_another_search(tmp_path: Path) -> None:
     """What failed for lack of time, or by a mistake in build, is tried anew when that is mended."""
     storage = f"sqlite:///{tmp_path}/search.db"
-    history = own(lambda _: Broken(), storage=storage, budget=2, optimizer="random").run()
+    history = own(lambda _: Broken(), storage=storage, evaluations=2, optimizer="random").run()
     assert history.count(State.FAILED) == len(history.trials)
-    mended = own(lambda c: DummyClassifier(), storage=storage, budget=2, optimizer="random").run()
+    mended = own(
+        lambda c: DummyClassifier(), storage=storage, evaluations=2, optimizer="random"
+    ).run()
     assert mended.count(State.COMPLETE) == len(mended.trials)
-    plan = search(optimizer="random", budget=3)
-    assert plan.name != search(optimizer="random", budget=3, timeout=9.0).name
-    assert plan.name == search(optimizer="random", budget=3, time=60.0, workers=2).name
+    plan = search(optimizer="random", evaluations=3)
+    assert plan.name != search(optimizer="random", evaluations=3, timeout=9.0).name
+    assert plan.name == search(optimizer="random", evaluations=3, time=60.0, workers=2).name
 
 
 def test_a_large_table_in_little_time_begins_on_a_part_of_it(

@@ -65,12 +65,14 @@ RUN = (
 )
 
 
-def told(*trials: dict[str, Any], budget: float | None = None, sampling: Any = "weighted") -> str:
-    record = model_search(history(*trials), sampling, budget)
+def told(
+    *trials: dict[str, Any], evaluations: float | None = None, sampling: Any = "weighted"
+) -> str:
+    record = model_search(history(*trials), sampling, evaluations)
     return " ".join((*record.story, *record.notes))
 
 
-def test_why_the_budget_went_where_it_went() -> None:
+def test_why_evaluations_went_where_they_went() -> None:
     """b: 1 + 2 (1 + 1/3) = 11/3; a: 1 + 2/3 + 4/3 + 1/3 = 10/3; 7 in all."""
     record = model_search(history(*RUN))
     assert record.models == ("b", "a", "c")
@@ -80,7 +82,7 @@ def test_why_the_budget_went_where_it_went() -> None:
     assert record.by_default == (True, True, False)
     said = told(*RUN)
     assert (
-        "b got most of the budget, 52% of 7 full evaluations: it had 3 of the 8 configurations tried "
+        "b got most of the evaluations, 52% of 7 full ones: it had 3 of the 8 configurations tried "
         "(38%; a draw takes it with 25%, twice as often with each of its hyperparameters, of which it "
         "has 1); 1 of them went to all rows at once, its default among them, and 2 of the 3 promoted "
         "ones were its." in said
@@ -108,20 +110,20 @@ def test_a_search_that_never_came_to_all_rows() -> None:
 
 def test_ties_are_said_as_ties() -> None:
     said = told(trial("a", 0.5), trial("b", 0.4), trial("c", 0.1, THIRD, state=State.PRUNED))
-    assert "b and a got most of the budget, 43% of 2.333 full evaluations each." in said
+    assert "b and a got most of the evaluations, 43% of 2.333 full ones each." in said
     assert "a: it had 1 of the 3 configurations tried (33%; a draw takes it with 50%" in said
 
 
 @pytest.mark.parametrize(
-    ("budget", "said"),
+    ("evaluations", "said"),
     [
-        (None, "Never drawn: c; a larger budget or more time would reach them."),
-        (7, "Never drawn: c; a larger budget would reach them."),
+        (None, "Never drawn: c; more evaluations or more time would reach them."),
+        (7, "Never drawn: c; more evaluations would reach them."),
         (99, "Never drawn: c; more time would reach them, for only 7 of 99 full evaluations were"),
     ],
 )
-def test_what_would_reach_the_others(budget: float | None, said: str) -> None:
-    assert said in told(*RUN, budget=budget)
+def test_what_would_reach_the_others(evaluations: float | None, said: str) -> None:
+    assert said in told(*RUN, evaluations=evaluations)
 
 
 def test_the_rule_of_the_draw_is_that_of_the_search() -> None:

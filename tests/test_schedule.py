@@ -32,7 +32,7 @@ def test_table_1_of_the_paper() -> None:
 
 
 def test_the_paper_s_budget_is_rounded_down() -> None:
-    record = hl.schedule(n=33, eta=3, brackets=3)
+    record = hl.schedule(evaluations=33, eta=3, brackets=3)
     assert str(record).splitlines() == [
         "SH2        SH1         SH0",
         "99 at 1/9  49 at 1/3   33 at 1",
@@ -88,9 +88,9 @@ def test_budgets_are_kept_and_rungs_shrink(n: int, eta: int, count: int, most: f
 
 
 def test_bad_schedules_are_refused() -> None:
-    for wrong in ({"n": 0}, {"n": 2.5}, {"n": 9, "eta": 1}, {"n": 9, "brackets": 0}):
+    for wrong in ({"evaluations": 0}, {"evaluations": 2.5}, {"eta": 1}, {"brackets": 0}):
         with pytest.raises(AnalysisError, match="whole number"):
-            hl.schedule(**wrong)
+            hl.schedule(**{"evaluations": 9} | wrong)
     with pytest.raises(AnalysisError, match="larger than the largest"):
         hl.schedule(9, min_budget=2.0)
     with pytest.raises(AnalysisError, match="positive"):

@@ -26,7 +26,7 @@ LARGEST_SEED = 2**31
 class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Searches over models, then trains the best on all rows.
 
-    `budget` counts evaluations on all rows, each over `folds` splits (10, fewer for more than
+    `evaluations` are so many on all rows, each over `folds` splits (10, fewer for more than
     10,000 rows). `optimizer`: "hyperband", "halving", "asha", "random" or "smbo"; `sampling`:
     "weighted" (a model's chance doubles with each hyperparameter), "volume", "uniform", or a weight
     for each model. `metric` is a scorer of scikit-learn or its name. After `time` seconds no
@@ -39,15 +39,15 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     that changes anything, and predicts by the mean.
 
     Attributes: best_configuration_, best_model_ (fitted), best_loss_ (in the metric's own
-    direction), leaderboard_ (a frame), history_ (for all that Hyperlens explains), search_ (which
-    model got which budget).
+    direction), leaderboard_ (a frame), history_ (for all that Hyperlens explains), search_ (how
+    many evaluations each model got).
     """
 
     _task: Task
 
     def __init__(
         self,
-        budget: int = 99,
+        evaluations: int = 99,
         optimizer: str = "hyperband",
         sampling: Sampling = "weighted",
         folds: int | None = None,
@@ -64,7 +64,7 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         refits: int | None = None,
         random_state: Any = 0,
     ) -> None:
-        self.budget = budget
+        self.evaluations = evaluations
         self.optimizer = optimizer
         self.sampling = sampling
         self.folds = folds
@@ -91,7 +91,7 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.best_configuration_ = dict(best.values)
         self.best_loss_ = float(best.costs[0])
         self.best_model_ = search.refit(best)
-        self.search_ = model_search(self.history_, self.sampling, self.budget)
+        self.search_ = model_search(self.history_, self.sampling, self.evaluations)
         self.leaderboard_ = leaderboard(self.history_)
         return self
 

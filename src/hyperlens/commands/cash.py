@@ -46,7 +46,7 @@ SEARCH = like(
     ),
     optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
     sampling=typer.Option(help="How often each model is drawn."),
-    budget=typer.Option(min=1, help="Evaluations on all rows."),
+    evaluations=typer.Option(min=1, help="Evaluations on all rows."),
     time=duration("--time", "Then no evaluation begins: 90s, 10m, 2h."),
     timeout=duration(
         "--timeout", "Ends one evaluation, which fails; by default a tenth of --time."
@@ -123,7 +123,7 @@ def _searched(search: Search) -> tuple[History, bool]:
     from hyperlens.terminal.progress import tuning
 
     try:
-        with stopped_by_a_signal(), tuning(search.budget) as show:
+        with stopped_by_a_signal(), tuning(search.evaluations) as show:
             return search.run(show), False
     except KeyboardInterrupt:
         history = search.history()
@@ -142,7 +142,7 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     from hyperlens.cash.search.search import best_trial
 
     best = best_trial(history)
-    record = model_search(history, search.sampling, search.budget)
+    record = model_search(history, search.sampling, search.evaluations)
     terminal.show(record)
     model = search.refit(best)
     card = model_card(search, table, record, best, model)

@@ -48,9 +48,7 @@ class OptimizerOptions:
 PLAN = like(
     hl.minimize,
     optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
-    trials=typer.Option(
-        min=1, help="Trials of the whole run; of a race, its budget in full trials."
-    ),
+    trials=typer.Option(min=1, help="Trials of the whole run; of a race, so many at full budget."),
     time=typer.Option(help="Seconds after which the run stops, to be gone on with."),
     seed=SEED,
 )

@@ -137,7 +137,7 @@ def _models(record: Spending, overview: Overview) -> list[str]:
 def _search_on(overview: Overview, record: Spending, surrogates: Surrogates) -> str:
     """A longer search over models, or the end of it."""
     count, after = len(overview.cost), overview.after_best
-    more = "Search on, with a larger budget or more time"
+    more = "Search on, with more evaluations or more time"
     if count < FEW:
         return f"{more}: {counted(count, 'trial')} at full budget are few to tell models apart."
     if not surrogates.verdicts & {"trust", "caution"}:

@@ -35,7 +35,7 @@ def _(record: ModelSearch) -> Iterator[RenderableType]:
 
 def _models(record: ModelSearch) -> Table:
     best = f"best {record.objective}"
-    rows = table("model", "weight", "drawn", "on all rows", "budget", "failed", best)
+    rows = table("model", "weight", "drawn", "on all rows", "evaluations", "failed", best)
     for i, name in enumerate(record.models[:MOST_LISTED]):
         rows.add_row(
             Text(printable(name)),

@@ -116,7 +116,7 @@ def model_card(
         search={
             "optimizer": search.optimizer,
             "sampling": record.sampling,
-            "budget": search.budget,
+            "evaluations": search.evaluations,
             "folds": evaluation.splits,
             "seed": search.seed,
             "configurations": int(record.reached[:, 0].sum()),

@@ -1,4 +1,4 @@
-"""Which model got which budget and why, and how far each came.
+"""How many evaluations each model got and why, and how far each came.
 
 Symbols
     weight   chance of a model in each draw
@@ -55,7 +55,7 @@ class ModelSearch(Record):
     that were measured at `budgets[k]` or more without failing. `at_once` are those that went to
     all rows without having to be promoted, and `by_default` says whether the model's default was
     among them; `promoted` are those that came from fewer rows to more, `proposed` those that a
-    surrogate chose. `spent` is in evaluations on all rows, of a `budget` if that is known. `best` is
+    surrogate chose. `spent` is in evaluations on all rows, of so many `evaluations` if that is known. `best` is
     at the largest budget, in the user's direction, nan where a model did not get so far. `reasons`
     are those of failures, with how often each came.
     """
@@ -73,7 +73,7 @@ class ModelSearch(Record):
     promoted: IntArray
     proposed: IntArray
     by_default: tuple[bool, ...]
-    budget: float | None
+    evaluations: float | None
     spent: FloatArray
     failed: IntArray
     best: FloatArray
@@ -83,7 +83,7 @@ class ModelSearch(Record):
 
     @property
     def story(self) -> tuple[str, ...]:
-        """Who won, where the budget went and why, and what failed."""
+        """Who won, where the evaluations went and why, and what failed."""
         return words.story(self)
 
     @property
@@ -120,9 +120,9 @@ class ModelSearch(Record):
 
 
 def model_search(
-    history: History, sampling: Sampling = "weighted", budget: float | None = None
+    history: History, sampling: Sampling = "weighted", evaluations: float | None = None
 ) -> ModelSearch:
-    """Tell the story of a search over models; `sampling` and `budget` as it was searched with."""
+    """Tell the story of a search over models; `sampling` and `evaluations` as it was searched with."""
     space = history.space
     if ROOT not in space.names and ROOT not in space.constants:
         raise AnalysisError(
@@ -159,7 +159,7 @@ def model_search(
         by_default=tuple(
             any(_at_once(t) and _is_default(t, own[m], space) for t in trials[m]) for m in order
         ),
-        budget=budget,
+        evaluations=evaluations,
         spent=np.array([math.fsum(_spent(t, budgets) for t in trials[m]) for m in order]),
         failed=np.array([sum(t.state is State.FAILED for t in trials[m]) for m in order]),
         best=np.array([best.get(m, math.nan) for m in order]),

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from hyperlens.cash.results.model_search import ModelSearch
 
 MOST_REASONS = 3
-MOSTLY_USED = 0.8  # of a budget: what the schedule of a whole search uses at least
-TIE = 1e-9  # budgets this near are equal
+MOSTLY_USED = 0.8  # of the evaluations: what the schedule of a whole search uses at least
+TIE = 1e-9  # numbers of evaluations this near are equal
 CLOSE = 0.02  # of the winner's cost: hardly a difference
 
 
 def story(record: ModelSearch) -> tuple[str, ...]:
-    return (*winner(record), *_budget(record), *_failures(record))
+    return (*winner(record), *_evaluations(record), *_failures(record))
 
 
 def winner(record: ModelSearch) -> list[str]:
@@ -42,7 +42,7 @@ def winner(record: ModelSearch) -> list[str]:
     return sentences
 
 
-def _budget(record: ModelSearch) -> list[str]:
+def _evaluations(record: ModelSearch) -> list[str]:
     whole = float(record.spent.sum())
     if not whole:
         return []
@@ -68,29 +68,29 @@ def _budget(record: ModelSearch) -> list[str]:
 
 def _what_would_reach(record: ModelSearch, whole: float) -> str:
     """Models that were never drawn: what was the limit?"""
-    if record.budget is None:
-        return "a larger budget or more time would reach them"
-    if whole < MOSTLY_USED * record.budget:
+    if record.evaluations is None:
+        return "more evaluations or more time would reach them"
+    if whole < MOSTLY_USED * record.evaluations:
         return (
-            f"more time would reach them, for only {whole:.4g} of {record.budget:g} full evaluations "
+            f"more time would reach them, for only {whole:.4g} of {record.evaluations:g} full evaluations "
             "were made"
         )
-    return "a larger budget would reach them"
+    return "more evaluations would reach them"
 
 
 def _most(record: ModelSearch, whole: float) -> list[str]:
-    """Who got most of the budget, and how that came about."""
+    """Who got most of the evaluations, and how that came about."""
     if len(record.models) == 1:
         return [f"All {whole:.4g} full evaluations went to {record.models[0]}, the only model."]
     largest = float(record.spent.max())
     first = [m for m in range(len(record.models)) if record.spent[m] >= largest - TIE]
-    part = f"{largest / whole:.0%} of {whole:.4g} full evaluations"
+    part = f"{largest / whole:.0%} of {whole:.4g} full ones"
     if len(first) == 1:
         name = record.models[first[0]]
-        return [f"{name} got most of the budget, {part}: {_why(record, first[0])}."]
+        return [f"{name} got most of the evaluations, {part}: {_why(record, first[0])}."]
     names = [record.models[m] for m in first]
     return [
-        f"{', '.join(names[:-1])} and {names[-1]} got most of the budget, {part} each.",
+        f"{', '.join(names[:-1])} and {names[-1]} got most of the evaluations, {part} each.",
         *(f"{record.models[m]}: {_why(record, m)}." for m in first[:MOST_REASONS]),
     ]
 

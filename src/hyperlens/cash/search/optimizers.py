@@ -23,33 +23,33 @@ from hyperlens.spaces.space import Space
 OptimizerName = Literal["hyperband", "halving", "asha", "random", "smbo"]
 OPTIMIZERS: tuple[str, ...] = get_args(OptimizerName)
 
-DESIGN = 1 / 3  # of smbo's budget comes before its first surrogate
+DESIGN = 1 / 3  # of smbo's evaluations come before its first surrogate
 REDRAWS = 20  # rounds of drawing configurations again that were drawn already
 
 
 def make_optimizer(
     name: str,
     space: Space,
-    budget: int = 99,
+    evaluations: int = 99,
     sampling: Sampling = "weighted",
     seed: int = 0,
     first: FloatArray | None = None,
     whole_first: bool = True,
 ) -> Optimizer:
-    """An optimiser by its name; `budget` counts evaluations at full budget. It begins with the
-    vectors `first`, as far as they fit, and with the whole budget of each or with the smallest part."""
+    """An optimiser by its name; `evaluations` are so many at full budget. It begins with the
+    vectors `first`, as far as they fit, each at full budget or at the smallest."""
     if name not in OPTIMIZERS:
         raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(OPTIMIZERS)}.")
-    if budget < 1:
-        raise SpaceError(f"A budget of {budget} full evaluations is none; choose at least 1.")
+    if evaluations < 1:
+        raise SpaceError(f"{evaluations} evaluations are none; choose at least 1.")
     first = np.empty((0, len(space))) if first is None else first
     if name == "smbo":
-        return _smbo(space, budget, sampling, seed, first)
+        return _smbo(space, evaluations, sampling, seed, first)
     if name == "asha":
-        return AsynchronousFrom(first, space, trials=budget, sampling=sampling, seed=seed)
+        return AsynchronousFrom(first, space, trials=evaluations, sampling=sampling, seed=seed)
     kind = {"hyperband": Hyperband, "halving": Halving, "random": RandomModels}[name]
     brackets = 1 if name == "random" else None
-    search = kind(space, trials=budget, brackets=brackets, sampling=sampling, seed=seed)
+    search = kind(space, trials=evaluations, brackets=brackets, sampling=sampling, seed=seed)
     _begin_with(search, first, whole_first)
     return search
 
@@ -137,9 +137,9 @@ def _different(
     return new
 
 
-def _smbo(space: Space, budget: int, sampling: Sampling, seed: int, first: FloatArray) -> SMBO:
+def _smbo(space: Space, evaluations: int, sampling: Sampling, seed: int, first: FloatArray) -> SMBO:
     """With a forest, which is at home where most parameters are inactive."""
-    size = max(1, round(DESIGN * budget))
+    size = max(1, round(DESIGN * evaluations))
     drawn = ModelSampler(space, sampling).sample(size, np.random.default_rng([seed, 5]))
     first = first[: (size + 1) // 2]
     design = np.vstack([first, drawn[len(first) :]])

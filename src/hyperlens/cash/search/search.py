@@ -56,7 +56,7 @@ class Target:
 class Search:
     """What to search, and how. `run()` searches or goes on; `refit(trial)` trains on all rows.
 
-    `X` is a frame and `y` an array. `budget` is in evaluations on all rows. `time` is in seconds:
+    `X` is a frame and `y` an array. `evaluations` are on all rows. `time` is in seconds:
     after it no evaluation begins. `timeout` ends a single one, by default a tenth of `time`. An own
     pool is a `space` with a root of models, and `build`, which makes the estimator of a
     configuration. `refits` trainings of the best one are averaged.
@@ -65,7 +65,7 @@ class Search:
     X: Any
     y: Any
     task: Task
-    budget: int = 99
+    evaluations: int = 99
     optimizer: str = "hyperband"
     sampling: Sampling = "weighted"
     folds: int | None = None
@@ -146,11 +146,11 @@ class Search:
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
         optimizer = make_optimizer(
-            self.optimizer, self.searched, self.budget, self.sampling, self.seed, self.first,
+            self.optimizer, self.searched, self.evaluations, self.sampling, self.seed, self.first,
             self._whole_first,
         )  # fmt: skip
         setting = Setting(
-            self.searched, optimizer, self.budget, self.target.maximize, self._storage, self.name,
+            self.searched, optimizer, self.evaluations, self.target.maximize, self._storage, self.name,
             self.time,
         )  # fmt: skip
         timeout = self.timeout
@@ -199,7 +199,7 @@ class Search:
             whole.update(hash_pandas_object(plain, index=False).to_numpy().tobytes())
         whole.update(repr([str(v) for v in self.y]).encode())
         question = [
-            self.task, self.budget, self.optimizer, self.sampling, self.target.__name__,
+            self.task, self.evaluations, self.optimizer, self.sampling, self.target.__name__,
             self.evaluation.splits, self.seed, self.defaults, self.searched.to_json(),
             self.timeout, _code_of(self.build),  # they decide what an evaluation comes to
             self._whole_first,

@@ -116,26 +116,26 @@ class Schedule(Record):
 
 
 def schedule(
-    n: int,
+    evaluations: int,
     eta: int = 3,
     brackets: int | None = None,
     *,
     min_budget: Fraction | float | None = None,
     max_budget: Fraction | float = 1,
 ) -> Schedule:
-    """Hyperband's brackets, each of `n` evaluations at full budget.
+    """Hyperband's brackets, each of so many `evaluations` at full budget.
 
     The number of brackets is given, or follows from the smallest budget (Sarigiannis et al. 2020: 1/9
     of the whole).
 
-    >>> print(schedule(n=33, eta=3, brackets=3))
+    >>> print(schedule(evaluations=33, eta=3, brackets=3))
     SH2        SH1         SH0
     99 at 1/9  49 at 1/3   33 at 1
     33 at 1/3  16 at 1     -
     11 at 1    -           -
     total 33   total 97/3  total 33
     """
-    eta, n = _whole(eta, "eta", 2), _whole(n, "n", 1)
+    eta, n = _whole(eta, "eta", 2), _whole(evaluations, "evaluations", 1)
     most = _fraction(max_budget, "max_budget")
     if brackets is None:
         least = most / 9 if min_budget is None else _fraction(min_budget, "min_budget")

@@ -1,4 +1,4 @@
-"""Which model got which budget, and how far each came."""
+"""How many evaluations each model got, and how far each came."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ ROW = 40  # pixels
 
 
 def draw(record: ModelSearch) -> Figure:
-    """Left: part of the budget that each model got, beside its weight. Right: its best cost."""
+    """Left: part of the evaluations that each model got, beside its weight. Right: its best cost."""
     names = [safe(n) for n in labels(record.models)][:MOST]
     ticks = [safe(short(n)) for n in labels(record.models)][:MOST]
     share = record.spent / (float(record.spent.sum()) or 1.0)
     fig = figure(
         ROW * max(len(names), 2) + 130,
         bargap=0.35,
-        xaxis={"title": {"text": "part of the budget"}, "tickformat": ".0%", "domain": [0, 0.47]},
+        xaxis={
+            "title": {"text": "part of the evaluations"},
+            "tickformat": ".0%",
+            "domain": [0, 0.47],
+        },
         xaxis2={"title": {"text": f"best {safe(record.objective)}"}, "domain": [0.55, 1]},
         yaxis=category_axis(names, ticks, down=True),
     )
@@ -30,7 +34,7 @@ def draw(record: ModelSearch) -> Figure:
             names,
             "got",
             BLUE,
-            "<b>%{y}</b><br>%{x:.1%} of the budget<br>%{customdata[0]} drawn, "
+            "<b>%{y}</b><br>%{x:.1%} of the evaluations<br>%{customdata[0]} drawn, "
             "%{customdata[1]} on all rows, %{customdata[2]} failed",
             marker={"color": BLUE},
             customdata=[

@@ -1,7 +1,7 @@
 """A search over models: which model got what and why, and what mattered within the one that won.
 
-How models were sampled and what budget there was is not in the run, so this section is shown where the
-search itself hands over its record, as the command `cash` does.
+How models were sampled and how many evaluations were allowed is not in the run, so this
+section is shown where the search itself hands over its record, as the command `cash` does.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _within(history: History, model: str, seed: int) -> Importance:
         raise AnalysisError(
             f"There are too few trials of {model} to tell what mattered within it: "
             f"{say.counted(count, 'trial')} at full budget, where it takes {FEWEST}; give "
-            "the search a larger budget or more time."
+            "the search more evaluations or more time."
         )
     return importance(alone, seed=seed)
 
@@ -86,7 +86,7 @@ def models_card(record: ModelSearch) -> Card:
         figure=figure_of(record),
         csv=record.to_csv(),
         table=Table(
-            ("model", "chance", "drawn", "on all rows", "budget", "failed", "best"),
+            ("model", "chance", "drawn", "on all rows", "evaluations", "failed", "best"),
             rows,
             (False, *[True] * 6),
             (
