@@ -2,53 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Literal
 
 from hyperlens.cash.models.model_hyperparameters import Hyperparameter
 
 Task = Literal["classification", "regression"]
-Make = Callable[[Mapping[str, Any], int], Any]  # from settings and a seed to an estimator
 
 
 @dataclass(frozen=True)
 class Model:
-    """`make` builds the scikit-learn estimator of its settings and a seed.
+    """One row of the pool.
 
-    `scaled` models see columns of mean 0 and variance 1. `starts` are settings worth a try from the
-    start beside the defaults: what its library takes by default, and what practice is.
+    `maker` is what builds it, if that is not called like the model: a class or a function of
+    `estimators`, or a class of scikit-learn. `scaled` models see columns of mean 0 and variance 1.
+    `starts` are settings worth a try from the start beside the defaults: what its library takes by
+    default, and what practice is.
     """
 
     name: str
     hyperparameters: tuple[Hyperparameter, ...]
-    make: Make
+    maker: str = ""
     scaled: bool = False
     starts: tuple[Mapping[str, Any], ...] = ()
 
     def build(self, configuration: Mapping[str, Any], seed: int) -> Any:
-        """The estimator of a configuration of the pool's space."""
-        settings = {}
-        for h in self.hyperparameters:
-            value = configuration.get(f"{self.name}:{h.name}")
-            if value is not None:  # else inactive
-                settings[h.name] = value if h.setting is None else h.setting(value)
-        return self.make(settings, seed)
-
-
-def estimator(name: str, *, seeded: bool = True, **fixed: Any) -> Make:
-    """Makes a class of scikit-learn's or of ours, imported when it is built."""
-
-    def make(settings: Mapping[str, Any], seed: int) -> Any:
+        """The estimator of a configuration of the pool's space, imported now."""
         from sklearn import discriminant_analysis, ensemble, linear_model, naive_bayes
 
         from hyperlens.cash.models import estimators
 
-        rooms = (ensemble, linear_model, naive_bayes, discriminant_analysis, estimators)
-        kind = next(getattr(room, name) for room in rooms if hasattr(room, name))
-        return kind(**settings, **fixed, **({"random_state": seed} if seeded else {}))
-
-    return make
+        settings: dict[str, Any] = {}
+        for h in self.hyperparameters:
+            value = configuration.get(f"{self.name}:{h.name}")
+            if value is not None:  # else inactive
+                settings[h.name] = value if h.setting is None else h.setting(value)
+        name = self.maker or self.name
+        rooms = (estimators, ensemble, linear_model, naive_bayes, discriminant_analysis)
+        make = next(getattr(room, name) for room in rooms if hasattr(room, name))
+        always = {"random_state": seed, "n_jobs": 1}
+        settings |= {k: always[k] for k in always.keys() & signature(make).parameters.keys()}
+        return make(**settings)
 
 
 # What is tried first beside the defaults

@@ -82,18 +82,12 @@ SHALLOW = integer("max_depth", 1, 10, 3, "Boosted trees are shallow.")
 SPLIT = integer("min_samples_split", 2, 20, 2, "Fewer splits of small nodes smooth the trees.")
 LEAF = integer("min_samples_leaf", 1, 20, 1, "Large leaves temper probabilities.", log=True)
 BOOTSTRAP = choice("bootstrap", (True, False), "Resampled rows make trees differ.")
+SIZES = ("all", "16", "64", "256")
 LEAVES = choice(
-    "max_leaf_nodes",
-    ("all", "16", "64", "256"),
-    "Best-first growth up to a size.",
-    setting=none_for("all", int),
+    "max_leaf_nodes", SIZES, "Best-first growth up to a size.", setting=none_for("all", int)
 )
-FEATURES = choice(
-    "max_features",
-    ("sqrt", "log2", "all"),
-    "Columns that a split may choose from.",
-    setting=none_for("all"),
-)
+COLUMNS = "Columns that a split may choose from."
+FEATURES = choice("max_features", ("sqrt", "log2", "all"), COLUMNS, setting=none_for("all"))
 WIDE = real("max_features", 0.05, 1.0, 0.3, "Part of the columns that a split may choose from.")
 PURITY = real(
     "min_impurity_decrease", 1e-7, 1e-2, 1e-7, "Splits that gain less are left out.", log=True
