@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import ROOT, pool, pool_space
@@ -24,11 +24,13 @@ from hyperlens.optimize.models.model_sampling import Sampling, rooted
 from hyperlens.optimize.running.loop import Report, Setting
 from hyperlens.optimize.running.minimize import Place, run
 from hyperlens.optimize.storage.storages import Storage
-from hyperlens.optimize.storage.store import Store, StudyTrial
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import GivenSpace, Space, as_space
+
+if TYPE_CHECKING:
+    from hyperlens.optimize.storage.store import StudyTrial
 
 TIMES = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
 MANY_ROWS = 20_000  # with a time limit, a search of more begins on a part of them
@@ -162,6 +164,8 @@ class Search:
     def history(self) -> History:
         """What was measured so far, also by a run that was stopped: configurations that waited to
         go on then are pruned here, and go on when the search does."""
+        from hyperlens.optimize.storage.store import Store
+
         target = self.target
         store = Store(self._storage, self.searched, self.name, target.maximize, target.__name__)
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer, Racing
@@ -17,9 +17,11 @@ from hyperlens.optimize.running.engine import Engine
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage.leases import Watch
 from hyperlens.optimize.storage.storages import Storage
-from hyperlens.optimize.storage.store import Store, StudyTrial
 from hyperlens.runs.history import State
 from hyperlens.spaces.space import Space
+
+if TYPE_CHECKING:
+    from hyperlens.optimize.storage.store import Store, StudyTrial
 
 POLL = 1.0  # seconds after which we look what other processes on the storage did
 

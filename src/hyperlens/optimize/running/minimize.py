@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hyperlens.errors import AnalysisError, SourceError, SpaceError, listed
 from hyperlens.optimize.optimizers.halving import Asynchronous, Halving, Hyperband
@@ -19,9 +19,11 @@ from hyperlens.optimize.running.loop import Loop, Report, Setting
 from hyperlens.optimize.running.trial_outcome import AtFull, Objective, fits, told_by
 from hyperlens.optimize.storage.leases import BEAT
 from hyperlens.optimize.storage.storages import Storage
-from hyperlens.optimize.storage.store import Store
 from hyperlens.runs.history import History
 from hyperlens.spaces.space import GivenSpace, Space, as_space
+
+if TYPE_CHECKING:
+    from hyperlens.optimize.storage.store import Store
 
 OptimizerName = Literal["smbo", "random", "halving", "hyperband", "asha"]
 OPTIMIZERS: dict[str, Callable[..., Optimizer]] = {
@@ -145,6 +147,8 @@ def built(
 def run(f: Objective, setting: Setting, place: Place, progress: Report | None = None) -> History:
     """Run until the study holds the trials that are wanted; its history."""
     from optuna.exceptions import StorageInternalError
+
+    from hyperlens.optimize.storage.store import Store
 
     if setting.trials < 1:
         raise AnalysisError(f"A run of {setting.trials} trials is none; ask for at least 1.")

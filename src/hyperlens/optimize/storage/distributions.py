@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
 
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
-
-if TYPE_CHECKING:
-    from optuna.distributions import BaseDistribution
 
 PLAIN = (bool, int, float, str)  # what Optuna keeps as a choice
 
@@ -20,8 +24,6 @@ def distribution(parameter: Parameter) -> BaseDistribution:
 
     Whole numbers with one step between them are a stepped range; all other ordinals are choices.
     """
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
     if parameter.kind == "float":
         return FloatDistribution(parameter.lower, parameter.upper, log=parameter.log)
     if parameter.kind == "integer":
@@ -36,8 +38,6 @@ def distribution(parameter: Parameter) -> BaseDistribution:
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:
     """Of all parameters; a constant is a choice among one."""
-    from optuna.distributions import CategoricalDistribution
-
     parameters = {p.name: distribution(p) for p in space.parameters}
     constants = {n: CategoricalDistribution((plain(v),)) for n, v in space.constants.items()}
     return {**parameters, **constants}

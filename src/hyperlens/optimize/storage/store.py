@@ -14,7 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
+from optuna.study import StudyDirection, create_study
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from hyperlens.errors import SourceError
 from hyperlens.optimize.optimizers.protocol import Candidate
@@ -25,10 +29,6 @@ from hyperlens.optimize.storage.storages import Storage, opened, quiet
 from hyperlens.proposal import LEASE, PROPOSAL, REASON, RUNGS, SPACE, TWIN, Proposal, to_ranges
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.trial import FrozenTrial
 
 MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
 
@@ -64,13 +64,11 @@ class Store:
         maximize: bool = False,
         objective: str = "cost",
     ) -> None:
-        from optuna.study import StudyDirection, create_study
-
         self.space, self.maximize = space, maximize
         self._storage, self.source = opened(storage)
         direction = StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE
         with quiet():
-            self._study: optuna.Study = create_study(
+            self._study = create_study(
                 storage=self._storage, study_name=study, direction=direction, load_if_exists=True
             )
         self._id = self._storage.get_study_id_from_name(study)
@@ -125,8 +123,6 @@ class Store:
         self, candidate: Candidate, optimizer: str, learned: Sequence[int], awaited: Sequence[int]
     ) -> int:
         """Write down a candidate as a trial that runs now; its number."""
-        from optuna.trial import TrialState, create_trial
-
         params = stored(self.space, candidate.values)
         ours = leases.lease(attempt=1)
         proposal = replace(
@@ -152,8 +148,6 @@ class Store:
     def twin(self, number: int, entry: str) -> int | None:
         """The trial with which another process took this place of a race before our trial did; ours
         is withdrawn then. A race of another budget or seed has other configurations there."""
-        from optuna.trial import TrialState
-
         *earlier, own = self._study.get_trials(deepcopy=False)[: number + 1]
         for trial in earlier:
             same = _proposal(trial).entry == entry
@@ -167,9 +161,6 @@ class Store:
 
     def claim(self, trial: StudyTrial) -> bool:
         """Take over a trial that waits or was abandoned; False if there is nothing to take."""
-        from optuna.exceptions import UpdateFinishedTrialError
-        from optuna.trial import TrialState
-
         own, attempt = self._trial_id(trial.number), int(trial.lease.get("attempt", 0)) + 1
         try:
             if attempt > MOST_ATTEMPTS:
@@ -204,8 +195,6 @@ class Store:
 
     def pause(self, number: int, cost: float, rung: int, budget: float) -> None:
         """Write down the cost at a rung and let the trial wait for the others there."""
-        from optuna.trial import TrialState
-
         self._ours.pop(number, None)
         trial = self._trial_id(number)
         frozen = self._storage.get_trial(trial)
@@ -218,9 +207,6 @@ class Store:
 
     def prune(self, number: int) -> None:
         """A paused trial that does not go on; its value is that of its last rung."""
-        from optuna.exceptions import UpdateFinishedTrialError
-        from optuna.trial import TrialState
-
         trial = self._trial_id(number)
         frozen = self._storage.get_trial(trial)
         last = len(frozen.user_attrs.get(RUNGS, [])) - 1
@@ -231,8 +217,6 @@ class Store:
 
     def finish(self, number: int, outcome: Outcome) -> None:
         """Write down how a trial of ours ended."""
-        from optuna.exceptions import UpdateFinishedTrialError
-
         self._ours.pop(number, None)
         with suppress(UpdateFinishedTrialError):  # taken for abandoned, finished by someone else
             self._clock(self._trial_id(number), number)
@@ -250,9 +234,6 @@ class Store:
 
     def put_back(self, at_fault: bool) -> None:
         """Let all trials of ours wait; an interruption that is no fault of theirs does not count."""
-        from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
-        from optuna.trial import TrialState
-
         for number, ours in self._ours.items():
             trial = self._trial_id(number)
             attempt = ours["attempt"] - (not at_fault)
@@ -263,8 +244,6 @@ class Store:
 
     def beat(self) -> None:
         """Show that we live, if it is time to."""
-        from optuna.exceptions import UpdateFinishedTrialError
-
         if time.monotonic() - self._beaten < leases.BEAT:
             return
         self._beaten = time.monotonic()
@@ -299,8 +278,6 @@ class Store:
         return self._storage.get_trial_id_from_study_id_trial_number(self._id, number)
 
     def _write(self, trial: int, outcome: Outcome) -> None:
-        from optuna.trial import TrialState
-
         if outcome.cost is not None:
             self._storage.set_trial_state_values(trial, TrialState.COMPLETE, [outcome.cost])
             return
@@ -308,14 +285,14 @@ class Store:
         self._storage.set_trial_state_values(trial, TrialState.FAIL)
 
     def _trial(self, trial: FrozenTrial) -> StudyTrial:
-        cost = _cost(trial) if trial.state.name == "COMPLETE" else math.nan
+        cost = _cost(trial) if trial.state is TrialState.COMPLETE else math.nan
         names = self.space.names
         sign = -1.0 if self.maximize else 1.0
         proposal = _proposal(trial)
         rungs = enumerate(trial.user_attrs.get(RUNGS, []))
         return StudyTrial(
             trial.number,
-            _STATES.get(trial.state.name),
+            _STATES.get(trial.state),
             {name: trial.params[name] for name in names if name in trial.params},
             sign * cost,
             proposal.budget,
@@ -328,10 +305,10 @@ class Store:
 
 
 _STATES = {
-    "RUNNING": State.RUNNING,
-    "COMPLETE": State.COMPLETE,
-    "PRUNED": State.PRUNED,
-    "FAIL": State.FAILED,
+    TrialState.RUNNING: State.RUNNING,
+    TrialState.COMPLETE: State.COMPLETE,
+    TrialState.PRUNED: State.PRUNED,
+    TrialState.FAIL: State.FAILED,
 }
 
 
@@ -341,7 +318,7 @@ def _proposal(trial: FrozenTrial) -> Proposal:
 
 def _trial(trial: FrozenTrial) -> Trial:
     proposal = _proposal(trial)
-    state = _STATES[trial.state.name]
+    state = _STATES[trial.state]
     return Trial(
         trial.number,
         dict(trial.params),
@@ -358,7 +335,7 @@ def _trial(trial: FrozenTrial) -> Trial:
 
 def _cost(trial: FrozenTrial) -> float:
     """Of a complete trial, or of the last rung of one that did not go on."""
-    known = trial.state.name in ("COMPLETE", "PRUNED") and trial.value is not None
+    known = trial.state in (TrialState.COMPLETE, TrialState.PRUNED)
     return float(trial.value) if known and trial.value is not None else math.nan
 
 
