@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 LARGEST = 1e30  # trees work in single precision
 
 
-class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Encoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Columns of a frame or an array as floats: numbers as they are, dates as days, others coded.
 
     A column with any value that is not a number is a category. What is missing, not finite or was
@@ -53,25 +53,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 coded[:, j] = texts.map(levels).to_numpy(dtype=float, na_value=np.nan)
         return coded
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        check_is_fitted(self, "levels_")
-        named = getattr(self, "feature_names_in_", None)
-        if named is None:
-            named = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        return named
-
-
-def preparation(scaled: bool) -> list[tuple[str, Any]]:
-    """The first steps of a pipeline; `scaled` where the model compares sizes of columns."""
-    steps = [
-        ("encode", Encoder()),
-        ("fill", SimpleImputer(strategy="most_frequent", keep_empty_features=True)),
-    ]
-    return [*steps, ("scale", StandardScaler())] if scaled else steps
-
 
 def pipeline(model: Any, scaled: bool) -> Pipeline:
-    return Pipeline([*preparation(scaled), ("model", model)])
+    """From raw columns to predictions; `scaled` where the model compares sizes of columns."""
+    fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+    scale = [("scale", StandardScaler())] if scaled else []
+    return Pipeline([("encode", Encoder()), ("fill", fill), *scale, ("model", model)])
 
 
 def _frame(X: Any) -> Any:

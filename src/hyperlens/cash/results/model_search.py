@@ -55,9 +55,9 @@ class ModelSearch(Record):
     that were measured at `budgets[k]` or more without failing. `at_once` are those that went to
     all rows without having to be promoted, and `by_default` says whether the model's default was
     among them; `promoted` are those that came from fewer rows to more, `proposed` those that a
-    surrogate chose. `spent` is in evaluations on all rows, of so many `evaluations` if that is known. `best` is
-    at the largest budget, in the user's direction, nan where a model did not get so far. `reasons`
-    are those of failures, with how often each came.
+    surrogate chose. `spent` is in evaluations on all rows, of so many `evaluations` if that is known.
+    `best` is at the largest budget, in the user's direction, nan where a model did not get so far.
+    `reasons` are those of failures, with how often each came.
     """
 
     objective: str

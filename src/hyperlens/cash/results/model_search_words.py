@@ -72,8 +72,8 @@ def _what_would_reach(record: ModelSearch, whole: float) -> str:
         return "more evaluations or more time would reach them"
     if whole < MOSTLY_USED * record.evaluations:
         return (
-            f"more time would reach them, for only {whole:.4g} of {record.evaluations:g} full evaluations "
-            "were made"
+            f"more time would reach them, for only {whole:.4g} of {record.evaluations:g} full "
+            "evaluations were made"
         )
     return "more evaluations would reach them"
 

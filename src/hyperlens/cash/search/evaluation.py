@@ -81,25 +81,22 @@ class Evaluation:
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
         """The estimator that a configuration means, not fitted."""
-        if self.builder is not None:
-            return self.builder(configuration)
-        return build(configuration, self.task, self.seed)
+        own = self.builder
+        return build(configuration, self.task, self.seed) if own is None else own(configuration)
 
     @cached_property
     def rows(self) -> list[tuple[IntArray, IntArray]]:
         """Training and held-out rows of each split, stratified by class."""
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-        if self.task == "regression":
-            kind: Any = ShuffleSplit
-        else:
+        kind: Any = ShuffleSplit
+        if self.task == "classification":
             kind = StratifiedShuffleSplit
             values, counts = np.unique(self.y, return_counts=True)
-            rare = [v for v, c in zip(values, counts, strict=True) if c < 2]
-            if rare:
+            if counts.min() < 2:
                 raise TableError(
-                    f"The class '{rare[0]}' has one row, which cannot be both trained on and measured; "
-                    "remove it or merge it with another class."
+                    f"The class '{values[counts < 2][0]}' has one row, which cannot be both trained on "
+                    "and measured; remove it or merge it with another class."
                 )
             held = int(np.ceil(HELD_OUT * len(self.y)))
             if min(held, len(self.y) - held) < len(values):
@@ -132,10 +129,8 @@ class Evaluation:
         if not isinstance(name, str):
             return name
         if name == "neg_log_loss":  # all classes, also those that a split does not hold
-            labels = np.unique(self.y)
-            return make_scorer(
-                log_loss, greater_is_better=False, response_method="predict_proba", labels=labels
-            )
+            chances = {"response_method": "predict_proba", "labels": np.unique(self.y)}
+            return make_scorer(log_loss, greater_is_better=False, **chances)
         if name not in get_scorer_names():
             raise SourceError(
                 f"There is no metric '{name}'; choose one of scikit-learn's, such as "

@@ -21,11 +21,13 @@ from hyperlens.cash.search.evaluation import Evaluation
 SOME_ROWS = 1000  # that show whether two trainings differ
 
 
-class MeanClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
-    """Classifiers that were fitted before; the chance of a class is the mean of theirs."""
-
+class _Mean(BaseEstimator):  # type: ignore[misc]  # no types
     def __init__(self, models: Sequence[Any] = ()) -> None:
         self.models = models
+
+
+class MeanClassifier(ClassifierMixin, _Mean):  # type: ignore[misc]
+    """Classifiers that were fitted before; the chance of a class is the mean of theirs."""
 
     def fit(self, X: Any, y: Any) -> MeanClassifier:
         self.classes_ = np.unique(y)
@@ -33,18 +35,14 @@ class MeanClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # n
 
     def predict_proba(self, X: Any) -> Any:
         check_is_fitted(self, "classes_")
-        chances = [model.predict_proba(X) for model in self.models]
-        return np.mean(chances, axis=0)
+        return np.mean([model.predict_proba(X) for model in self.models], axis=0)
 
     def predict(self, X: Any) -> Any:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-class MeanRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class MeanRegressor(RegressorMixin, _Mean):  # type: ignore[misc]
     """Regressors that were fitted before; the mean of what they predict."""
-
-    def __init__(self, models: Sequence[Any] = ()) -> None:
-        self.models = models
 
     def fit(self, X: Any, y: Any) -> MeanRegressor:
         self.fitted_ = True

@@ -8,7 +8,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -83,7 +83,6 @@ class Search:
     build: Builder | None = None
     defaults: bool = True
     refits: int | None = None
-    _memory: list[Any] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         if (self.space is None) != (self.build is None):
@@ -137,12 +136,11 @@ class Search:
         """Configurations to begin with."""
         if not self.defaults:
             return None
-        starts: dict[str, list[Mapping[str, Any]]] = {}
-        if self.space is None:
-            for model in pool(self.task):
-                starts[model.name] = [
-                    {f"{model.name}:{k}": v for k, v in start.items()} for start in model.starts
-                ]
+        models = pool(self.task) if self.space is None else ()
+        starts = {
+            m.name: [{f"{m.name}:{k}": v for k, v in start.items()} for start in m.starts]
+            for m in models
+        }
         return first_vectors(self.searched, self.sampling, starts)
 
     def run(self, progress: Report | None = None) -> History:
@@ -155,9 +153,8 @@ class Search:
             self.searched, optimizer, self.evaluations, self.target.maximize, self._storage, self.name,
             self.time,
         )  # fmt: skip
-        timeout = self.timeout
-        if timeout is None and self.time is not None:
-            timeout = self.time / PATIENCE
+        patience = None if self.time is None else self.time / PATIENCE
+        timeout = patience if self.timeout is None else self.timeout
         run(self.target, setting, Place(self.workers, timeout), progress)
         return self.history()
 
@@ -211,17 +208,12 @@ class Search:
         whole.update(json.dumps(question, default=str).encode())
         return whole.hexdigest()[:8]
 
-    @property
+    @cached_property
     def _storage(self) -> Storage:
         """The storage, or one in memory that outlives a run that is stopped."""
-        if self.storage is not None:
-            return self.storage
-        if not self._memory:
-            from optuna.storages import InMemoryStorage
+        from optuna.storages import InMemoryStorage
 
-            self._memory.append(InMemoryStorage())
-        memory: Storage = self._memory[0]
-        return memory
+        return InMemoryStorage() if self.storage is None else self.storage
 
 
 def _code_of(build: Builder | None) -> str | None:
