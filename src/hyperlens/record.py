@@ -6,7 +6,7 @@ import dataclasses
 import json
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -48,7 +48,17 @@ class Record:
 
     @property
     def frame(self) -> pd.DataFrame:
+        """The record as a table."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of its frame."""
         raise NotImplementedError
+
+    def _fields(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and texts, see `hyperlens.plain`; nan becomes None."""
@@ -140,6 +150,11 @@ def figure_bundle(figure: Any) -> dict[str, Any]:
     except AnalysisError:
         return live | {"text/html": figure.to_html(full_html=False, include_plotlyjs="cdn")}
     return live | {"image/png": b64encode(picture.getvalue()).decode()}
+
+
+def columns_of(kind: type, rows: Iterable[Any]) -> dict[str, Any]:
+    """Dataclasses of this kind as columns, one a field."""
+    return {f.name: [getattr(row, f.name) for row in rows] for f in dataclasses.fields(kind)}
 
 
 def record_of(fields: Mapping[str, Any]) -> Record:

@@ -21,7 +21,7 @@ from hyperlens.comparison.groups import groups
 from hyperlens.comparison.score_table import Results, results
 from hyperlens.comparison.wilcoxon import SignedRank, shift, signed_rank
 from hyperlens.errors import AnalysisError
-from hyperlens.record import Record
+from hyperlens.record import Record, columns_of
 from hyperlens.spaces.cube import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -79,13 +79,9 @@ class Comparison(Record):
         """The average ranks."""
         return self.sentences[0]
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def _columns(self) -> dict[str, Any]:
         """One row for each two methods."""
-        import pandas as pd
-
-        names = list(Pair.__dataclass_fields__)
-        return pd.DataFrame([[getattr(p, n) for n in names] for p in self.pairs], columns=names)
+        return columns_of(Pair, self.pairs)
 
     @property
     def matrix(self) -> pd.DataFrame:

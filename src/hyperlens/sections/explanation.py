@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from hyperlens import __version__
 from hyperlens.errors import AnalysisError
@@ -17,9 +17,6 @@ from hyperlens.explain.models.fidelity import AS_READ
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.sections.choices import Choices
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 T = TypeVar("T")
 
@@ -40,11 +37,8 @@ class Unavailable(Record):
     def sentence(self) -> str:
         return self.why
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame({"what": [self.what], "why": [self.why]})
+    def _columns(self) -> dict[str, Any]:
+        return {"what": [self.what], "why": [self.why]}
 
 
 @dataclass(frozen=True)

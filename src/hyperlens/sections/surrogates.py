@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, primary_of
-from hyperlens.record import Record
+from hyperlens.record import Record, columns_of
 from hyperlens.sections.explanation import Explanation, Part, Unavailable, attempt
 from hyperlens.surrogates.quality import Quality
 from hyperlens.words import SURROGATES as NAMES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -31,11 +28,8 @@ class Surrogates(Record):
     def sentence(self) -> str:
         return f"The numbers come from the {NAMES[self.primary]}."
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame([vars(quality) for quality in self.qualities])
+    def _columns(self) -> dict[str, Any]:
+        return columns_of(Quality, self.qualities)
 
 
 def _compute(e: Explanation) -> Surrogates:

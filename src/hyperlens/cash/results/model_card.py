@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from hyperlens.cash.search.search import Search
 from hyperlens.record import Record
 from hyperlens.runs.history import Trial
 from hyperlens.spaces.cube import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PACKAGES = ("numpy", "pandas", "scikit-learn", "joblib", "xgboost", "xgboost-cpu")
 MODEL, CARD, FACTS = "model.joblib", "card.md", "card.json"
@@ -71,12 +68,9 @@ class ModelCard(Record):
     def notes(self) -> tuple[str, ...]:
         return self.limits
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def _columns(self) -> dict[str, Any]:
         """One row a split."""
-        import pandas as pd
-
-        return pd.DataFrame({"split": np.arange(len(self.folds)), self.metric: self.folds})
+        return {"split": np.arange(len(self.folds)), self.metric: self.folds}
 
 
 def model_card(

@@ -91,12 +91,9 @@ class ModelSearch(Record):
         """Who won."""
         return " ".join(words.winner(self) or self.notes)
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def _columns(self) -> dict[str, Any]:
         """One row a model."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {
+        return {
             "model": self.models,
             "hyperparameters": self.hyperparameters,
             "weight": self.weights,
@@ -107,7 +104,6 @@ class ModelSearch(Record):
             "failed": self.failed,
             "best": self.best,
         }
-        return pd.DataFrame(columns)
 
     @property
     def leaderboard(self) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -26,9 +26,6 @@ from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Band = Literal["pointwise", "joint"]
 
@@ -123,23 +120,12 @@ class Effect(Record):
         """How far a curve may be trusted: where nothing was tried, whether all move as the mean does."""
         return words.reading(self)
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
+    def _columns(self) -> dict[str, Any]:
         if len(self.parameters) == 1:
-            columns: dict[str, Any] = {"value": list(self.values[0])}
-        else:
-            points = list(product(*self.values))
-            columns = {
-                self._column(p): [x[k] for x in points] for k, p in enumerate(self.parameters)
-            }
-        numbers = {k: getattr(self, k) for k in NUMBERS}
-        return pd.DataFrame(columns | numbers)
-
-    @staticmethod
-    def _column(parameter: str) -> str:
-        return f"{parameter} value" if parameter in NUMBERS else parameter
+            return {"value": self.values[0]} | self._fields(*NUMBERS)
+        names = (f"{p} value" if p in NUMBERS else p for p in self.parameters)
+        points = zip(*product(*self.values), strict=True)
+        return dict(zip(names, points, strict=True)) | self._fields(*NUMBERS)
 
 
 def effect(

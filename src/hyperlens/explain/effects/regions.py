@@ -122,13 +122,10 @@ class Regions(Record):
         """The sampled configurations whose curves were compared."""
         return None if self._grower is None else self._grower.drawn
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def _columns(self) -> dict[str, Any]:
         """One row a leaf."""
-        import pandas as pd
-
         names = ("id", "rule", "share", "points", "trials", "confidence", "holds_best")
-        return pd.DataFrame([{n: getattr(r, n) for n in names} for r in self.leaves])
+        return {name: [getattr(leaf, name) for leaf in self.leaves] for name in names}
 
     @property
     def curves(self) -> pd.DataFrame:

@@ -71,13 +71,9 @@ class Reliability(Record):
             return f"{text}."
         return f"{text}, and least, {number(float(self.nll[best]), 3)}, where {self.where[best]}."
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        numbers = {name: getattr(self, name) for name in METRICS}
+    def _columns(self) -> dict[str, Any]:
         gains = {f"{name} gain": gain for name, gain in self.gain.items()}
-        return pd.DataFrame({"where": self.where, "points": self.points} | numbers | gains)
+        return self._fields("where", "points", *METRICS) | gains
 
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {"gain": plain(self.gain)}

@@ -11,7 +11,7 @@ and goes with the parameter that activates it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Direction = Literal["forward", "backward"]
 
@@ -66,23 +63,14 @@ class Ablation(Record):
     sentence: str
     notes: tuple[str, ...]
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "parameter": self.parameters,
-                "source": list(self.source_values),
-                "target": list(self.target_values),
-                "cost": self.cost[1:],
-                "std": self.std[1:],
-                "contribution": self.contribution,
-                "share": self.share,
-                "first": self.first,
-                "shapley": self.shapley,
-            }
-        )
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "parameter": self.parameters,
+            "source": self.source_values,
+            "target": self.target_values,
+            "cost": self.cost[1:],
+            "std": self.std[1:],
+        } | self._fields("contribution", "share", "first", "shapley")
 
 
 def ablation(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_TRIPLE_PARAMETERS = 30
 
@@ -100,13 +97,10 @@ class Importance(Record):
         """The meaning of a share, of its interval, and of what is left."""
         return words.meaning(self)
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        numbers = ("share", "std", "low", "high", "rank_low", "rank_high", "secondary")
-        columns = {name: getattr(self, name) for name in numbers}
-        return pd.DataFrame({"parameters": list(self.parameters)} | columns)
+    def _columns(self) -> dict[str, Any]:
+        return self._fields(
+            "parameters", "share", "std", "low", "high", "rank_low", "rank_high", "secondary"
+        )
 
     def marginal(self, *parameters: str, grid: int = 20) -> Effect:
         """Cost by one or two parameters with its spread over trees (Hutter et al. 2014 Fig. 1 to 5)."""

@@ -8,7 +8,7 @@ sample is needed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.words import effect_name, number, percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -62,12 +59,8 @@ class Interactions(Record):
             f"{meaning}"
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        columns = {name: getattr(self, name) for name in ("h", "low", "high", "share")}
-        return pd.DataFrame({"parameters": list(self.pairs)} | columns)
+    def _columns(self) -> dict[str, Any]:
+        return {"parameters": self.pairs} | self._fields("h", "low", "high", "share")
 
 
 def interactions(

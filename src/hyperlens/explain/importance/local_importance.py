@@ -8,7 +8,7 @@ value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Axis, FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FINE = 512  # midpoints of a continuous axis
 
@@ -52,20 +49,10 @@ class LocalImportance(Record):
     sentence: str
     notes: tuple[str, ...]
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "parameter": self.parameters,
-                "value": list(self.values),
-                "share": self.share,
-                "std": self.std,
-                "best": self.best,
-                "best_value": list(self.best_values),
-            }
-        )
+    def _columns(self) -> dict[str, Any]:
+        numbers = self._fields("share", "std", "best")
+        values = {"parameter": self.parameters, "value": self.values}
+        return values | numbers | {"best_value": self.best_values}
 
 
 def local_importance(

@@ -13,7 +13,6 @@ from hyperlens.spaces.space import Space
 from hyperlens.words import counted, first_few, percent
 
 if TYPE_CHECKING:
-    import pandas as pd
     from ConfigSpace import ConfigurationSpace
     from optuna.distributions import BaseDistribution
 
@@ -50,13 +49,12 @@ class Subspace(Record):
             f"{first_few(list(self.keep), MOST_NAMES)}. The others are fixed."
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        rows = [(name, True, None) for name in self.keep]
-        rows += [(name, False, value) for name, value in self.fixed.items()]
-        return pd.DataFrame(rows, columns=["parameter", "keep", "value"])
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "parameter": [*self.keep, *self.fixed],
+            "keep": [True] * len(self.keep) + [False] * len(self.fixed),
+            "value": [None] * len(self.keep) + list(self.fixed.values()),
+        }
 
 
 def important_subspace(

@@ -147,20 +147,15 @@ class ProposalPath(Record):
             )
         return self._whys[row]
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def _columns(self) -> dict[str, Any]:
         """One row for each proposal and parameter."""
-        import pandas as pd
-
         T, d = self.mean.shape
-        columns: dict[str, Any] = {
-            "trial": np.repeat(self.trial, d),
-            "parameter": list(self.parameters) * T,
-            "value": [value for row in self.values for value in row],
-        }
-        columns |= {name: getattr(self, name).ravel() for name in SHOWN}
         ends = [f"{name}_{end}" for name in SHOWN for end in ("low", "high")]
-        return pd.DataFrame(columns | {name: getattr(self, name).ravel() for name in ends})
+        return {
+            "trial": np.repeat(self.trial, d),
+            "parameter": self.parameters * T,
+            "value": [value for row in self.values for value in row],
+        } | {name: getattr(self, name).ravel() for name in (*SHOWN, *ends)}
 
     @property
     def predictions(self) -> pd.DataFrame:

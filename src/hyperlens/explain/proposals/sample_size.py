@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from hyperlens.explain.proposals.why import Why, why
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIZES = (100, 1000, 5000, 10_000, 15_000, 20_000)  # those the thesis tried
 CHECKED = ("bound", "mean", "uncertainty")
@@ -57,16 +54,10 @@ class SampleSize(Record):
             "payout is larger than the smallest difference between two parameters; draw more."
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        rows = [
-            (int(size), name, self.gap[i, k], self.difference[i, k], bool(self.enough[i, k]))
-            for i, size in enumerate(self.samples)
-            for k, name in enumerate(CHECKED)
-        ]
-        return pd.DataFrame(rows, columns=["samples", "what", "gap", "difference", "enough"])
+    def _columns(self) -> dict[str, Any]:
+        sizes, kinds = self.gap.shape
+        names = {"samples": np.repeat(self.samples, kinds), "what": CHECKED * sizes}
+        return names | {n: getattr(self, n).ravel() for n in ("gap", "difference", "enough")}
 
 
 def check_sample_size(

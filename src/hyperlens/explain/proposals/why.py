@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +38,6 @@ from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.acquisition import lower_confidence_bound
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PARTS = ("mean", "uncertainty", "bound", "score")
 MOST_SENTENCES = 2  # of parameters, below one of many proposals
@@ -99,16 +96,10 @@ class Why(Record):
     sentences: tuple[str, ...]  # one a parameter
     notes: tuple[str, ...]
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        columns: dict[str, Any] = {"parameter": self.parameters, "value": list(self.values)}
+    def _columns(self) -> dict[str, Any]:
         present = [name for name in PARTS if getattr(self, name) is not None]
-        columns |= {name: getattr(self, name) for name in present}
-        for name in present:
-            columns |= {f"{name}_{end}": getattr(self, f"{name}_{end}") for end in ("low", "high")}
-        return pd.DataFrame(columns)
+        ends = [f"{name}_{end}" for name in present for end in ("low", "high")]
+        return {"parameter": self.parameters, "value": self.values} | self._fields(*present, *ends)
 
     @property
     def parts(self) -> dict[str, FloatArray]:

@@ -11,7 +11,7 @@ Symbols
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -22,9 +22,6 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.words import first_few
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_POINTS = 500  # of a run, drawn at random beyond
 REFERENCE = 500
@@ -73,13 +70,8 @@ class Bias(Record):
         names = first_few(self.uneven, MOST_NAMES)
         return f"Searched unevenly, by each parameter alone, most uneven first: {names}."
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(
-            {"parameter": self.parameters, "mmd": self.parameter_mmd, "p": self.parameter_p}
-        )
+    def _columns(self) -> dict[str, Any]:
+        return {"parameter": self.parameters, "mmd": self.parameter_mmd, "p": self.parameter_p}
 
 
 def bias(history: History, *, seed: int = 0) -> Bias:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History, Objective
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.words import counted, number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -77,19 +74,14 @@ class RunComparison(Record):
             "hyperlens compare."
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "run": self.runs,
-                "objective": self.objectives,
-                "trials": [len(t) for t in self.trace],
-                "best": self.best,
-                f"best after {self.common}": self.at_common,
-            }
-        )
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "run": self.runs,
+            "objective": self.objectives,
+            "trials": [len(t) for t in self.trace],
+            "best": self.best,
+            f"best after {self.common}": self.at_common,
+        }
 
 
 def compare_runs(histories: Mapping[str, History], objective: str | None = None) -> RunComparison:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -21,9 +21,6 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.words import percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EVEN = 200  # configurations of the even sample
 MOST = 400  # trials that are placed
@@ -74,12 +71,8 @@ class Footprint(Record):
             + (". Read it as a rough picture only." if self.stress > ROUGH else ".")
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        names = ("number", "x", "y", "cost")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+    def _columns(self) -> dict[str, Any]:
+        return self._fields("number", "x", "y", "cost")
 
 
 def footprint(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.words import counted, number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -76,11 +73,8 @@ class Overview(Record):
             f"trial to {number(self.best)} in trial {self.best_trial}. {tail}"
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame({"trial": self.number, "cost": self.cost, "best": self.trace})
+    def _columns(self) -> dict[str, Any]:
+        return {"trial": self.number, "cost": self.cost, "best": self.trace}
 
 
 def overview(history: History, objective: str | None = None) -> Overview:

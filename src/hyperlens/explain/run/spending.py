@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,6 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.words import counted, number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHECKPOINTS = 40
 MOST_BUDGETS = 24  # different ones; more are no levels of a schedule
@@ -73,22 +71,10 @@ class Spending(Record):
             )
         return " ".join(sentences)
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        rows = [
-            {
-                "model": model,
-                "budget": budget,
-                "trials": int(self.trials[i, j]),
-                "seconds": float(self.seconds[i, j]),
-                "best": float(self.best[i, j]),
-            }
-            for i, model in enumerate(self.models)
-            for j, budget in enumerate(self.budgets)
-        ]
-        return pd.DataFrame(rows)
+    def _columns(self) -> dict[str, Any]:
+        models, budgets = zip(*product(self.models, self.budgets), strict=True)
+        numbers = {n: getattr(self, n).ravel() for n in ("trials", "seconds", "best")}
+        return {"model": models, "budget": budgets} | numbers
 
 
 def spending(history: History, objective: str | None = None) -> Spending:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.words import duration, percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BINS = 60
 
@@ -73,12 +70,8 @@ class Timeline(Record):
             f"{self.number[slowest]}, {duration(longest)}."
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        names = ("number", "start", "end", "lane", "state")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+    def _columns(self) -> dict[str, Any]:
+        return self._fields("number", "start", "end", "lane", "state")
 
 
 def timeline(history: History) -> Timeline:

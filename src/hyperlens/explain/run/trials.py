@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.words import counted, percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 AGREEING = 0.5  # of the spread of all: the best lie close together
 MOST_TICKS = 6  # of an axis of numbers or of many levels
@@ -107,16 +104,14 @@ class Trials(Record):
             return None
         return min(spread, key=lambda name: spread[name]), few
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        columns: dict[str, Any] = {"trial": self.number, "state": self.state, "cost": self.cost}
-        columns |= {"budget": self.budget, "seconds": self.seconds, "reason": self.reason}
+    def _columns(self) -> dict[str, Any]:
+        columns = {"trial": self.number} | self._fields(
+            "state", "cost", "budget", "seconds", "reason"
+        )
         known = {k: v for k, v in columns.items() if _said(v)}
         for name, values in zip(self.parameters, self.values, strict=True):
-            known[f"{name} value" if name in columns else name] = list(values)
-        return pd.DataFrame(known)
+            known[f"{name} value" if name in columns else name] = values
+        return known
 
 
 def trials(history: History, objective: str | None = None) -> Trials:

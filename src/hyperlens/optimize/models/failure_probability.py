@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from hyperlens.optimize.models.model_sampling import ROOT, log_sizes
 from hyperlens.record import Record
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POINTS = 60  # of a curve
 LARGEST = 1e15  # a size beyond which 1 - p / theta is 1 in floating point
@@ -65,13 +62,8 @@ class FailureProbability(Record):
             "sampling does."
         )
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(
-            {"trials": self.trials, "uniform": self.uniform, "weighted": self.weighted}
-        )
+    def _columns(self) -> dict[str, Any]:
+        return self._fields("trials", "uniform", "weighted")
 
 
 def failure_probability(

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hyperlens import words
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_RUNGS = 64
 FINEST = 10**6  # denominators of budgets that a float may stand for
@@ -78,18 +75,13 @@ class Schedule(Record):
         """Budget that all brackets use together (Sarigiannis et al. 2020 Eq. 4)."""
         return sum((bracket.total for bracket in self.brackets), Fraction(0))
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def _columns(self) -> dict[str, Any]:
         """One row a rung; budgets are fractions."""
-        import pandas as pd
-
-        rows = [
-            (bracket.name, i, rung.configurations, rung.budget, rung.total)
-            for bracket in self.brackets
-            for i, rung in enumerate(bracket.rungs)
-        ]
-        columns = ["bracket", "rung", "configurations", "budget", "total"]
-        return pd.DataFrame(rows, columns=columns)
+        rungs = [(b.name, i, rung) for b in self.brackets for i, rung in enumerate(b.rungs)]
+        return {
+            "bracket": [name for name, _, _ in rungs],
+            "rung": [i for _, i, _ in rungs],
+        } | {n: [getattr(r, n) for *_, r in rungs] for n in ("configurations", "budget", "total")}
 
     def rows(self) -> list[list[str]]:
         """The schedule as Sarigiannis et al.'s table 1: a head, one line a rung, and totals."""
