@@ -17,7 +17,7 @@ import numpy as np
 
 import hyperlens as hl
 from benchmarks.machine import description
-from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.conditions import Clauses
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "importers.md"
 TRIALS, PARAMETERS = 100_000, 20

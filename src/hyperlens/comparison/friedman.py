@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from hyperlens.spaces.cube import FloatArray
 
@@ -76,16 +76,16 @@ def friedman(ranks: FloatArray) -> Friedman:
     return Friedman(
         chi2=chi2,
         df=k - 1,
-        p=float(stats.chi2.sf(chi2, k - 1)),
+        p=float(scipy.stats.chi2.sf(chi2, k - 1)),
         f=f,
         df1=df1,
         df2=df2,
-        f_p=float(stats.f.sf(f, df1, df2)),
+        f_p=float(scipy.stats.f.sf(f, df1, df2)),
         ties=sum(bool((t > 1).any()) for t in sizes),
         tied_chi2=corrected,
-        tied_p=float(stats.chi2.sf(corrected, k - 1)),
+        tied_p=float(scipy.stats.chi2.sf(corrected, k - 1)),
         tied_f=tied_f,
-        tied_f_p=float(stats.f.sf(tied_f, df1, df2)),
+        tied_f_p=float(scipy.stats.f.sf(tied_f, df1, df2)),
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from hyperlens.comparison.friedman import ROUNDING, average_ranks
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -50,7 +50,7 @@ def signed_rank(d: FloatArray, scale: FloatArray) -> SignedRank:
         p = min(1.0, 2.0 * float(below(doubled, low).sum()))
     else:
         z = abs(plus - minus) / 2 / np.sqrt(np.sum((doubled / 2.0) ** 2) / 4)
-        p = float(2 * stats.norm.sf(z))
+        p = float(2 * scipy.stats.norm.sf(z))
     total = plus + minus + 2 * split
     return SignedRank(
         plus=plus + split,
@@ -134,4 +134,4 @@ def _outside(n: int, tail: float) -> int:
         chance = np.cumsum(below(np.arange(1, n + 1), n * (n + 1) // 4))
         return int(np.searchsorted(chance, tail, side="right"))
     spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    return int(n * (n + 1) / 4 - stats.norm.isf(tail) * spread)
+    return int(n * (n + 1) / 4 - scipy.stats.norm.isf(tail) * spread)

@@ -11,25 +11,18 @@ import numpy as np
 from ConfigSpace import hyperparameters as hp
 
 from hyperlens.errors import SpaceError
+from hyperlens.spaces.conditions import Clauses, Literal
 from hyperlens.spaces.parameter import Comparison, Kind, Parameter
 
-Literal = tuple[str, Comparison, Any]  # parent's name, comparison, value
-Clauses = tuple[tuple[Literal, ...], ...]  # any of (all of literals)
-
-# each comparison as a class of ConfigSpace's, as a function, and in words
-_COMPARISONS: dict[Comparison, tuple[Any, Callable[[Any, Any], bool], str]] = {
-    "equal": (CS.EqualsCondition, operator.eq, "is"),
-    "not equal": (CS.NotEqualsCondition, operator.ne, "is not"),
-    "in": (CS.InCondition, lambda value, several: value in several, "in"),
-    "greater": (CS.GreaterThanCondition, operator.gt, ">"),
-    "less": (CS.LessThanCondition, operator.lt, "<"),
+# each comparison as a class of ConfigSpace's, and as a function
+_COMPARISONS: dict[Comparison, tuple[Any, Callable[[Any, Any], bool]]] = {
+    "equal": (CS.EqualsCondition, operator.eq),
+    "not equal": (CS.NotEqualsCondition, operator.ne),
+    "in": (CS.InCondition, lambda value, several: value in several),
+    "greater": (CS.GreaterThanCondition, operator.gt),
+    "less": (CS.LessThanCondition, operator.lt),
 }
-_NAMES = {kind: comparison for comparison, (kind, _, _) in _COMPARISONS.items()}
-
-
-def one_of(parent: str, values: Sequence[Any]) -> Literal:
-    """A literal that holds where the parent has one of these values."""
-    return (parent, "equal", values[0]) if len(values) == 1 else (parent, "in", tuple(values))
+_NAMES = {kind: comparison for comparison, (kind, _) in _COMPARISONS.items()}
 
 
 def read(
@@ -79,16 +72,6 @@ def write(
         ]
         space.add(_joined(CS.OrConjunction, alternatives))
     return space
-
-
-def in_words(clauses: Clauses) -> str:
-    """When a parameter is active, for people."""
-
-    def literal(parent: str, comparison: Comparison, value: Any) -> str:
-        shown = ", ".join(map(str, value)) if comparison == "in" else str(value)
-        return f"{parent} {_COMPARISONS[comparison][2]} {shown}"
-
-    return " or ".join(" and ".join(literal(*part) for part in clause) for clause in clauses)
 
 
 def _choices(item: Any) -> tuple[Any, ...]:

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
-from scipy.stats import qmc
+import scipy
 
 from hyperlens.errors import SpaceError, listed
 from hyperlens.notebook import view
-from hyperlens.spaces import configspace as translate
-from hyperlens.spaces.configspace import Clauses
+from hyperlens.spaces.conditions import Clauses, in_words
 from hyperlens.spaces.cube import BoolArray, Clause, Cube, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.words import counted, first_few, number, printable
@@ -47,7 +46,9 @@ class Space:
     """
 
     def __init__(self, configspace: ConfigurationSpace, inferred: Sequence[str] = ()) -> None:
-        parameters, clauses, constants = translate.read(configspace)
+        from hyperlens.spaces.configspace import read
+
+        parameters, clauses, constants = read(configspace)
         self.configspace = configspace
         self.inferred = tuple(inferred)
         self.parameters = tuple(parameters)
@@ -62,7 +63,9 @@ class Space:
         inferred: Sequence[str] = (),
     ) -> Space:
         """Build a space from plain descriptions."""
-        return Space(translate.write(parameters, clauses or {}, constants or {}), inferred)
+        from hyperlens.spaces.configspace import write
+
+        return Space(write(parameters, clauses or {}, constants or {}), inferred)
 
     @staticmethod
     def load(path: str | Path) -> Space:
@@ -197,7 +200,7 @@ class Space:
     @property
     def conditions(self) -> dict[str, str]:
         """Child -> when it is active, in words."""
-        return {child: translate.in_words(clauses) for child, clauses in self.clauses.items()}
+        return {child: in_words(clauses) for child, clauses in self.clauses.items()}
 
     @property
     def default(self) -> dict[str, Any]:
@@ -249,7 +252,7 @@ class Space:
     ) -> FloatArray:
         """Vectors uniform over the space: conditions honoured, forbidden ones drawn again."""
         rng = np.random.default_rng(seed)
-        engine = qmc.Sobol(len(self), rng=rng) if sobol else None
+        engine = scipy.stats.qmc.Sobol(len(self), rng=rng) if sobol else None
         accepted = np.empty((0, len(self)))
         for _ in range(1000):
             missing = n - len(accepted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import erfcx, ndtr
+import scipy
 
 from hyperlens.spaces.cube import FloatArray
 
@@ -33,7 +33,11 @@ def expected_improvement(mean: FloatArray, std: FloatArray, best: float) -> Floa
     z = (best - mean) / np.where(sure, 1.0, std)
     density = np.exp(-0.5 * z * z - LOG_ROOT_2PI)
     return np.asarray(
-        np.where(sure, np.maximum(best - mean, 0), std * np.maximum(density + z * ndtr(z), 0))
+        np.where(
+            sure,
+            np.maximum(best - mean, 0),
+            std * np.maximum(density + z * scipy.special.ndtr(z), 0),
+        )
     )
 
 
@@ -47,8 +51,8 @@ def log_expected_improvement(mean: FloatArray, std: FloatArray, best: float) -> 
     safe = np.where(sure, 1.0, std)
     z = (best - mean) / safe
     near, below = np.maximum(z, -1.0), np.clip(z, FAR, -1.0)
-    direct = np.log(np.exp(-0.5 * near * near - LOG_ROOT_2PI) + near * ndtr(near))
-    ratio = 1 + below * math.sqrt(math.pi / 2) * erfcx(-below / math.sqrt(2))
+    direct = np.log(np.exp(-0.5 * near * near - LOG_ROOT_2PI) + near * scipy.special.ndtr(near))
+    ratio = 1 + below * math.sqrt(math.pi / 2) * scipy.special.erfcx(-below / math.sqrt(2))
     last = np.where(z < FAR, -2 * np.log(np.maximum(np.abs(z), 1.0)), np.log(ratio))
     tail = -0.5 * z * z - LOG_ROOT_2PI + last
     gain = np.maximum(best - mean, 0)

@@ -9,8 +9,7 @@ from itertools import product
 from typing import Any, Literal
 
 import numpy as np
-from scipy.spatial import cKDTree
-from scipy.stats import norm as normal
+import scipy
 
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.effects import effect_words as words
@@ -237,7 +236,7 @@ def _bands(average: Marginal, band: Band, level: float, sign: float) -> dict[str
     """Mean and band in the user's direction, and both standard deviations."""
     pointwise, joint = np.sqrt(average.pointwise), np.sqrt(average.joint)
     std = pointwise if band == "pointwise" else joint
-    mean, reach = sign * average.mean, float(normal.ppf((1 + level) / 2)) * std
+    mean, reach = sign * average.mean, float(scipy.stats.norm.ppf((1 + level) / 2)) * std
     numbers = {"mean": mean, "std": std, "low": mean - reach, "high": mean + reach}
     return numbers | {"pointwise": pointwise, "joint": joint}
 
@@ -277,7 +276,7 @@ def _support(X: FloatArray, points: FloatArray) -> FloatArray:
     """How many rows lie nearest to each grid point."""
     if not len(X):
         return np.zeros(len(points))
-    nearest = cKDTree(points).query(X)[1]
+    nearest = scipy.spatial.cKDTree(points).query(X)[1]
     return np.bincount(nearest, minlength=len(points)).astype(float)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from scipy.stats import norm as normal
+import scipy
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects import region_words as words
@@ -413,7 +413,7 @@ class Grower:
 
     def _with(self, region: Region, mean: FloatArray, variance: FloatArray) -> Region:
         std = np.sqrt(variance)
-        reach = float(normal.ppf((1 + self.level) / 2)) * std
+        reach = float(scipy.stats.norm.ppf((1 + self.level) / 2)) * std
         best = self.history.space.encode([self.history.best(self.objective).values])
         near = best[0, self.column]
         at = None if np.isnan(near) else int(np.argmin(np.abs(self.codes - near)))

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+import scipy
 
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.runs.history import History
@@ -163,7 +163,7 @@ def _bounds(
     share: FloatArray, towards: FloatArray, spread: FloatArray, level: float, draws: int
 ) -> tuple[FloatArray, FloatArray]:
     """Interval around share and `towards`, even in the square root, where spreads are about even."""
-    quantile = float(student.ppf((1 + level) / 2, draws - 1))
+    quantile = float(scipy.stats.t.ppf((1 + level) / 2, draws - 1))
     reach = quantile * spread / (2 * np.sqrt(np.maximum(np.maximum(share, spread), 1e-300)))
     low = np.maximum(np.sqrt(np.minimum(share, towards)) - reach, 0.0) ** 2
     high = np.minimum(np.sqrt(np.maximum(share, towards)) + reach, 1.0) ** 2

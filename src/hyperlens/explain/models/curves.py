@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import qmc
+import scipy
 
 from hyperlens.spaces.cube import Cube, FloatArray, Runs, measure
 from hyperlens.surrogates.gaussian_process.gp import GP
@@ -65,7 +65,7 @@ def curves(
 
 def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) -> FloatArray:
     """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 B)."""
-    engine = qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
+    engine = scipy.stats.qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
     found = np.empty((0, cube.d))
     for _ in range(64):
         points = engine.random(1 << max(int(size - 1).bit_length(), 1))
@@ -77,7 +77,7 @@ def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) ->
 
 def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> FloatArray:
     """Sobol' points of the latents inside a box."""
-    engine = qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
+    engine = scipy.stats.qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
     latents = np.asarray(engine.random(1 << max(int(size - 1).bit_length(), 0)))[:size]
     for j, runs in box.items():
         starts = np.array([low for low, _ in runs])

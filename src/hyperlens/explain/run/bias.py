@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
@@ -140,7 +140,7 @@ def points(cube: Cube, X: FloatArray, columns: tuple[int, ...] | None = None) ->
 
 def gram(P: FloatArray) -> FloatArray:
     """Gaussian kernel of all pairs, its width the median distance."""
-    squared = cdist(P, P, "sqeuclidean")
+    squared = scipy.spatial.distance.cdist(P, P, "sqeuclidean")
     distances = np.sqrt(squared[np.triu_indices(len(P), 1)])
     width = float(np.median(distances)) or float(distances.mean()) or 1.0
     return np.asarray(np.exp(-squared / (2 * width**2)))

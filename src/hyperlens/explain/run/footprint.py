@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.run.bias import points
@@ -135,12 +135,12 @@ def _weights(names: tuple[str, ...], given: Mapping[str, float] | None) -> dict[
 
 def scaled(P: FloatArray) -> tuple[FloatArray, float]:
     """Places on a plane with about the distances of the rows of P, and Kruskal's stress-1."""
-    wanted = cdist(P, P)
+    wanted = scipy.spatial.distance.cdist(P, P)
     X = _leading(P)
     n, total = len(P), float((wanted**2).sum())
     if total == 0:
         return X, 0.0
-    now = cdist(X, X)
+    now = scipy.spatial.distance.cdist(X, X)
     stress = float(((wanted - now) ** 2).sum())
     for _ in range(STEPS):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -148,7 +148,7 @@ def scaled(P: FloatArray) -> tuple[FloatArray, float]:
         B = -ratio
         B[np.diag_indices(n)] = ratio.sum(axis=1)
         X = B @ X / n  # the Guttman transform
-        now = cdist(X, X)
+        now = scipy.spatial.distance.cdist(X, X)
         before, stress = stress, float(((wanted - now) ** 2).sum())
         if before - stress <= ENOUGH * before:
             break

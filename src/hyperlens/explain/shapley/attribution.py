@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.stats import t as student
+import scipy
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.shapley import product_kernel as gaussian
@@ -145,7 +145,7 @@ def _paired(
         # The variance of orders within rows: rows themselves are no sample
         within = np.maximum(square - total**2 / done, 0).sum(axis=0) / (size * (done - 1))
         error = np.sqrt(within / (size * done))
-        reach = float(student.ppf((1 + level) / 2, size * (done - 1))) * error
+        reach = float(scipy.stats.t.ppf((1 + level) / 2, size * (done - 1))) * error
         if samples is None and (2 * reach <= NARROW * payout)[:, watched:].all():
             break
     phi = total.sum(axis=0) / (size * done)
@@ -166,7 +166,7 @@ def _sampled(game: Game, steps: int, level: float, rng: np.random.Generator) -> 
         ]
     )
     phi, spread = gains.mean(axis=0), gains.std(axis=0, ddof=1)
-    reach = float(student.ppf((1 + level) / 2, steps - 1)) * spread / np.sqrt(steps)
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, steps - 1)) * spread / np.sqrt(steps)
     average = game.background_quantities.mean(axis=1)
     parts = (_part(game, phi[:, q], reach[:, q], average[q], q) for q in range(len(average)))
     return Attribution(tuple(parts), "sampled", steps)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.stats import qmc
+import scipy
 
 from hyperlens.spaces.cube import Cube, FloatArray
 
@@ -66,9 +66,11 @@ def single(cube: Cube, vector: FloatArray, size: int = SIZE, seed: int = 0) -> F
 
 def latin_hypercube(cube: Cube, size: int, seed: int) -> FloatArray:
     """The thesis's population: a random Latin hypercube."""
-    return np.asarray(qmc.LatinHypercube(cube.d, rng=np.random.default_rng([seed, 2])).random(size))
+    return np.asarray(
+        scipy.stats.qmc.LatinHypercube(cube.d, rng=np.random.default_rng([seed, 2])).random(size)
+    )
 
 
 def sobol(size: int, d: int, seed: int) -> FloatArray:
-    engine = qmc.Sobol(d, rng=np.random.default_rng(seed))
+    engine = scipy.stats.qmc.Sobol(d, rng=np.random.default_rng(seed))
     return np.asarray(engine.random(1 << max(size - 1, 0).bit_length())[:size])

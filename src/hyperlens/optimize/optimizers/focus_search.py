@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from hyperlens.optimize.optimizers.designs import latin_hypercube
 from hyperlens.spaces.cube import Axis, BoolArray, Cube, FloatArray, IntArray
@@ -154,7 +154,7 @@ def polish(score: Score, cube: Cube, start: Point) -> Point:
         rise = scores[1 : 1 + len(free)] - scores[1 + len(free) :]
         return float(scores[0]), rise / np.diagonal(ahead - behind)
 
-    done = minimize(
+    done = scipy.optimize.minimize(
         value_and_slope,
         start.vector[free],
         jac=True,

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import Self
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dtrmm
+import scipy
 
 from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
 from hyperlens.surrogates.gaussian_process import anova
@@ -152,7 +151,9 @@ class GP:
             rows = slice(first, first + CHUNK)
             k = s * gram(state.factors, X[rows], state.X)
             mean[rows] = state.parameters.trend + k @ state.beta
-            half = solve_triangular(state.upper, k.T, trans=1, check_finite=False)  # U^-T s k
+            half = scipy.linalg.solve_triangular(
+                state.upper, k.T, trans=1, check_finite=False
+            )  # U^-T s k
             variance[rows] = v * np.maximum(1 - np.einsum("nm,nm->m", half, half), 0)
         return mean, np.sqrt(variance)
 
@@ -186,7 +187,7 @@ class GP:
                 own *= state.factors[j].value(np.array([[x]]), state.X[None, :, j])[0]
             k = rest * own
             mean[:, g] = state.parameters.trend + k @ state.beta
-            half = dtrmm(1.0, state.upper_inverse, k, side=1, overwrite_b=1)
+            half = scipy.linalg.blas.dtrmm(1.0, state.upper_inverse, k, side=1, overwrite_b=1)
             variance[:, g] = v * np.maximum(1 - np.einsum("mn,mn->m", half, half), 0)
 
         with ThreadPoolExecutor() as pool:

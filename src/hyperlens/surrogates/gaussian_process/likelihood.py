@@ -16,8 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
-from scipy.optimize import minimize
+import scipy
 
 from hyperlens.spaces.cube import Axis, Cube, FloatArray, IntArray
 from hyperlens.surrogates.gaussian_process.hyperparameters import Hyper, Plan
@@ -43,10 +42,10 @@ class Solution:
 
 def solve(R: FloatArray, y: FloatArray, trend: float | None = None) -> Solution:
     """Factorise R (C order, lower triangle read, overwritten) and estimate what is profiled."""
-    upper, failed = lapack.dpotrf(R.T, lower=0, overwrite_a=1, clean=1)
+    upper, failed = scipy.linalg.lapack.dpotrf(R.T, lower=0, overwrite_a=1, clean=1)
     if failed:
         raise np.linalg.LinAlgError("the covariance matrix is singular: raise the nugget")
-    both, _ = lapack.dpotrs(upper, np.column_stack([y, np.ones(len(y))]), lower=0)
+    both, _ = scipy.linalg.lapack.dpotrs(upper, np.column_stack([y, np.ones(len(y))]), lower=0)
     if trend is None:
         trend = float(both[:, 0].sum() / both[:, 1].sum())
     beta = both[:, 0] - trend * both[:, 1]
@@ -56,7 +55,7 @@ def solve(R: FloatArray, y: FloatArray, trend: float | None = None) -> Solution:
 
 def invert(upper: FloatArray, overwrite: bool = False) -> FloatArray:
     """Lower triangle of R^-1 in C order; what lies above the diagonal is arbitrary."""
-    inverse, _ = lapack.dpotri(upper, lower=0, overwrite_c=overwrite)
+    inverse, _ = scipy.linalg.lapack.dpotri(upper, lower=0, overwrite_c=overwrite)
     return np.asarray(inverse.T)
 
 
@@ -202,7 +201,9 @@ def _optimise(likelihood: Likelihood, vectors: FloatArray) -> FloatArray:
     bounds = likelihood.plan.bounds
     options = {"maxiter": 200, "ftol": 1e-10, "gtol": 1e-6}
     optima = [
-        minimize(likelihood, v, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        scipy.optimize.minimize(
+            likelihood, v, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        )
         for v in vectors
     ]
     return np.array([r.x for r in sorted(optima, key=lambda r: float(r.fun))])

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dtrtri
+import scipy
 
 from hyperlens.spaces.cube import Cube, FloatArray
 from hyperlens.surrogates.gaussian_process.averages import Averages
@@ -94,7 +94,7 @@ class Posterior:
     @cached_property
     def upper_inverse(self) -> FloatArray:
         """U^-1 (n, n), so that Q = U^-1 U^-T."""
-        inverse, _ = dtrtri(self.upper)
+        inverse, _ = scipy.linalg.lapack.dtrtri(self.upper)
         return np.asfortranarray(np.triu(inverse))
 
     @cached_property

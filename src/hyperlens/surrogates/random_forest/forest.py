@@ -22,8 +22,6 @@ from typing import Any, Self
 import numpy as np
 
 from hyperlens.spaces.cube import BoolArray, Box, Cube, FloatArray, IntArray
-from hyperlens.surrogates.random_forest import anova, tree_products
-from hyperlens.surrogates.random_forest.boxes import grid_cells, within
 from hyperlens.surrogates.random_forest.leaves import Encoding
 
 MANY = 60  # axes above which pairs that never meet are not listed
@@ -132,6 +130,8 @@ class Forest:
         With many axes only those pairs are listed that some tree splits on together; all others are
         exactly zero. `effects` asks for a list of one's own.
         """
+        from hyperlens.surrogates.random_forest import anova
+
         d = self.encoding.cube.d
         if effects is None and order > 2:
             effects = tuple(u for k in range(1, order + 1) for u in combinations(range(d), k))
@@ -166,6 +166,9 @@ class Forest:
         Conditional axes among `columns` and in `region` are taken as active (Moosbauer et al. 2021,
         Appendix B), and the average is over the region only.
         """
+        from hyperlens.surrogates.random_forest import anova
+        from hyperlens.surrogates.random_forest.boxes import grid_cells, within
+
         others = {j: runs for j, runs in (region or {}).items() if j not in columns}
 
         def one(tree: Any) -> FloatArray:
@@ -190,6 +193,9 @@ class Forest:
         By the law of total variance: E[value^2 + impurity] of each tree, less the mean of the product
         of every two trees, which looks at every two leaves.
         """
+        from hyperlens.surrogates.random_forest import anova, tree_products
+        from hyperlens.surrogates.random_forest.boxes import grid_cells, within
+
         others = {j: runs for j, runs in (region or {}).items() if j not in columns}
         centre = float(self.y.mean())
 

@@ -14,14 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hyperlens.spaces.cube import WHOLE, BoolArray, Box, Cube, FloatArray, IntArray
-from hyperlens.surrogates.random_forest.boxes import Boxes, Cells
-from hyperlens.surrogates.random_forest.cutting import Alternatives, cut
-from hyperlens.surrogates.random_forest.partition import Nodes, partition
+
+if TYPE_CHECKING:  # compiled code is loaded when the first boxes are cut
+    from hyperlens.surrogates.random_forest.boxes import Boxes
+    from hyperlens.surrogates.random_forest.cutting import Alternatives
 
 INACTIVE = -1.0  # what a tree sees of an inactive coordinate
 
@@ -98,6 +99,8 @@ class Encoding:
     @cached_property
     def alternatives(self) -> Alternatives:
         """Boxes over the ancestors of each axis, from Cube.activity_boxes; see cutting.py."""
+        from hyperlens.surrogates.random_forest.cutting import Alternatives
+
         cuts = zip(*self.condition_cuts, strict=True)
         cut_index = {(int(j), float(x)): i for i, (j, x) in enumerate(cuts)}
         ptr, active, set_ptr, ancestor_ptr, ancestor = [0], [], [0], [0], []
@@ -147,6 +150,10 @@ class Encoding:
 
         With `forced` axes only the latents where all of them are active are covered.
         """
+        from hyperlens.surrogates.random_forest.boxes import Boxes, Cells
+        from hyperlens.surrogates.random_forest.cutting import cut
+        from hyperlens.surrogates.random_forest.partition import Nodes, partition
+
         feature = np.asarray(tree.feature, dtype=np.int64)
         split = feature >= 0
         column = np.where(split, feature, 0)
