@@ -17,7 +17,7 @@ import numpy as np
 
 import hyperlens as hl
 from benchmarks.machine import description
-from hyperlens.spaces.conditions import Clauses
+from hyperlens.spaces.clauses import Clauses
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "importers.md"
 TRIALS, PARAMETERS = 100_000, 20

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperlens.importers.spaces.conditions import infer
-from hyperlens.spaces.conditions import Clauses
+from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 

@@ -14,7 +14,7 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import AnalysisError, Parameter, Space
-from hyperlens.spaces.conditions import Clauses
+from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.cube import FloatArray
 
 Values = Mapping[str, Any]

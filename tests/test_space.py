@@ -26,7 +26,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from hyperlens.errors import SpaceError
-from hyperlens.spaces.conditions import Clauses
+from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 

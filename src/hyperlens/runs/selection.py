@@ -13,8 +13,8 @@ from hyperlens.errors import AnalysisError, listed
 from hyperlens.runs import hypervolume as combine
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.where import MISSING, Condition, Lookup, compare, parse
-from hyperlens.spaces.conditions import Clauses
-from hyperlens.spaces.conditions import Literal as ClauseLiteral
+from hyperlens.spaces.clauses import Clauses
+from hyperlens.spaces.clauses import Literal as ClauseLiteral
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.parameter import Parameter, is_number
 from hyperlens.spaces.space import Space

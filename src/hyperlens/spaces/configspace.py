@@ -11,7 +11,7 @@ import numpy as np
 from ConfigSpace import hyperparameters as hp
 
 from hyperlens.errors import SpaceError
-from hyperlens.spaces.conditions import Clauses, Literal
+from hyperlens.spaces.clauses import Clauses, Literal
 from hyperlens.spaces.parameter import Comparison, Kind, Parameter
 
 # each comparison as a class of ConfigSpace's, and as a function

@@ -19,7 +19,7 @@ import scipy
 
 from hyperlens.errors import SpaceError, listed
 from hyperlens.notebook import view
-from hyperlens.spaces.conditions import Clauses, in_words
+from hyperlens.spaces.clauses import Clauses, in_words
 from hyperlens.spaces.cube import BoolArray, Clause, Cube, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.words import counted, first_few, number, printable

@@ -9,7 +9,7 @@ from hyperlens.cash.models.classification import CLASSIFIERS
 from hyperlens.cash.models.model import Model, Task
 from hyperlens.cash.models.regression import REGRESSORS
 from hyperlens.errors import SpaceError, listed
-from hyperlens.spaces.conditions import Clauses
+from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 

@@ -9,7 +9,7 @@ from hyperlens.cash.results.model_search import hyperparameters_of, model_of
 from hyperlens.errors import AnalysisError
 from hyperlens.optimize.models.model_sampling import ROOT
 from hyperlens.runs.history import History
-from hyperlens.spaces.conditions import Clauses
+from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.space import Space
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.spaces.conditions import Clauses, one_of
+from hyperlens.spaces.clauses import Clauses, one_of
 from hyperlens.spaces.cube import BoolArray, IntArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space

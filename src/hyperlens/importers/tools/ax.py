@@ -19,7 +19,7 @@ from hyperlens.importers.raw_run import RawRun, metrics_of
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.values import Json, as_dict, as_list, number, scalar, seconds, states, text
 from hyperlens.runs.history import Objective, State, Trial
-from hyperlens.spaces.conditions import Clauses
+from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.parameter import Kind, Parameter, apart, is_number
 from hyperlens.spaces.space import Space
 

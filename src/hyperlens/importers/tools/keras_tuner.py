@@ -16,7 +16,7 @@ from hyperlens.importers.raw_run import RawRun
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.values import Json, amount, as_dict, as_list, last_line, number, states
 from hyperlens.runs.history import Objective, State, Trial
-from hyperlens.spaces.conditions import Clauses, Literal, one_of
+from hyperlens.spaces.clauses import Clauses, Literal, one_of
 from hyperlens.spaces.parameter import MOST_LEVELS, Parameter, apart
 from hyperlens.spaces.space import Space
 
