@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from hyperlens.conversion.to_table import description, unwritable
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.extras import KEY, extras
+from hyperlens.importers.optuna.stored_study import METRIC_NAMES
 from hyperlens.proposal import PROPOSAL, REASON, SPACE
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.parameter import Parameter
@@ -82,9 +83,8 @@ def _create(history: History, path: Path, name: str) -> int:
         optuna.create_study(storage=storage, study_name=name, directions=directions)
         study = int(storage.get_study_id_from_name(name))
         names = [o.name for o in history.objectives]
-        storage.set_study_system_attr(study, "study:metric_names", names)
-        space = json.loads(history.space.to_json())
-        storage.set_study_user_attr(study, SPACE, space)
+        storage.set_study_system_attr(study, METRIC_NAMES, names)
+        storage.set_study_user_attr(study, SPACE, json.loads(history.space.to_json()))
         storage.engine.dispose()
     finally:
         optuna.logging.set_verbosity(before)
@@ -116,12 +116,11 @@ def _state(trial: Trial) -> str:
     return _STATES.get(trial.state, "FAIL")
 
 
-def _moment(seconds: float | None) -> str | None:
-    try:
-        known = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        known = datetime.now(UTC)
-    return f"{known:%Y-%m-%d %H:%M:%S.%f}"
+def _moment(seconds: float | None) -> str:
+    moment = datetime.now(UTC)
+    with suppress(OverflowError, OSError, ValueError):
+        moment = moment if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%d %H:%M:%S.%f}"
 
 
 def _value(cost: float) -> Row:
@@ -157,13 +156,11 @@ def _distributions(history: History) -> dict[str, BaseDistribution]:
     from optuna.distributions import CategoricalDistribution
 
     space = history.space
-    distributions: dict[str, BaseDistribution] = {
+    constants = {n: CategoricalDistribution((_plain(v),)) for n, v in space.constants.items()}
+    return constants | {
         p.name: _distribution(p, [t.values[p.name] for t in history.trials if p.name in t.values])
         for p in space.parameters
     }
-    for name, value in space.constants.items():
-        distributions[name] = CategoricalDistribution((_plain(value),))
-    return distributions
 
 
 def _distribution(parameter: Parameter, values: Sequence[Any]) -> BaseDistribution:
@@ -172,8 +169,7 @@ def _distribution(parameter: Parameter, values: Sequence[Any]) -> BaseDistributi
 
     if parameter.choices:
         return CategoricalDistribution([_plain(choice) for choice in parameter.choices])
-    low = min([parameter.lower, *values])
-    high = max([parameter.upper, *values])
+    low, high = min([parameter.lower, *values]), max([parameter.upper, *values])
     if parameter.kind == "float":
         return FloatDistribution(float(low), float(high), log=parameter.log)
     return IntDistribution(round(low), round(high), log=parameter.log)

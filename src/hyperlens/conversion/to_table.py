@@ -56,16 +56,11 @@ def _write_trials(history: History, path: Path) -> None:
 
 
 def _facts(trial: Trial) -> list[str]:
-    cells = []
-    for name in neutral.FACTS:
-        value = getattr(trial, name)
-        if value is None:
-            cells.append("")
-        elif name == "proposal":
-            cells.append(json.dumps(value.to_dict(), default=str))
-        else:
-            cells.append(repr(float(value)) if name in neutral.NUMBERS else str(value))
-    return cells
+    facts = {name: getattr(trial, name) for name in neutral.FACTS}
+    facts |= {name: repr(float(facts[name])) for name in neutral.NUMBERS if facts[name] is not None}
+    if trial.proposal is not None:
+        facts["proposal"] = json.dumps(trial.proposal.to_dict(), default=str)
+    return ["" if fact is None else str(fact) for fact in facts.values()]
 
 
 def _writer(space: Space, name: str) -> Callable[[Any], str]:

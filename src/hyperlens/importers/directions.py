@@ -34,10 +34,9 @@ def directed(
             return Objective(objective.name, maximize)
         notes += _doubts(objective.name, options.lenient)
     elif maximize is not None and maximize != objective.maximize:
-        is_ = "maximised" if objective.maximize else "minimised"
         raise SourceError(
-            f"{what[:1].upper()}{what[1:]} says that '{objective.name}' is {is_}; leave out the "
-            "direction."
+            f"{what[:1].upper()}{what[1:]} says that '{objective.name}' is {objective.direction}; "
+            "leave out the direction."
         )
     return objective
 

@@ -7,7 +7,7 @@ first, its direction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -45,12 +45,12 @@ def space_beside(folder: Path, options: ReadOptions) -> Space | None:
     return Space.load(path) if path else None
 
 
-def metrics_of(metrics: list[str], options: ReadOptions, doubt: str) -> list[str]:
+def metrics_of(metrics: Sequence[str], options: ReadOptions, doubt: str) -> list[str]:
     """The metrics to look at where a tool does not say what was optimised; `doubt` if that is open."""
     if options.objectives and set(options.objectives) <= set(metrics):
         return list(dict.fromkeys(options.objectives))
     if len(metrics) == 1 and not options.objectives:
-        return metrics
+        return list(metrics)
     raise SourceError(doubt)
 
 

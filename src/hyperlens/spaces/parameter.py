@@ -84,13 +84,11 @@ class Parameter:
     @cached_property
     def values(self) -> tuple[Any, ...] | None:
         """All values of a discrete parameter in the order of its levels; None if continuous."""
-        if self.kind == "float":
+        if self.choices:
+            return self.choices
+        if self.kind == "float" or self.upper - self.lower >= MOST_LEVELS:
             return None
-        if self.kind == "integer":
-            if self.upper - self.lower >= MOST_LEVELS:
-                return None
-            return tuple(range(int(self.lower), int(self.upper) + 1))
-        return self.choices
+        return tuple(range(int(self.lower), int(self.upper) + 1))
 
     @cached_property
     def axis(self) -> Axis:
@@ -138,12 +136,9 @@ class Parameter:
         """The part of the axis where `parameter <comparison> value` holds."""
         if self.values is not None:
             levels = np.arange(len(self.values))
-            if comparison == "in":
-                inside = np.isin(levels, [self._level(v) for v in value])
-            else:
-                compare = {"equal": np.equal, "not equal": np.not_equal}
-                compare |= {"greater": np.greater, "less": np.less}
-                inside = compare[comparison](levels, self._level(value))
+            at = [self._level(v) for v in (value if comparison == "in" else [value])]
+            compare = {"greater": np.greater, "less": np.less, "not equal": np.not_equal}
+            inside = compare.get(comparison, np.isin)(levels, at)
             edges = self.axis.edges
             assert edges is not None
             return joined([(float(edges[k]), float(edges[k + 1])) for k in np.flatnonzero(inside)])
@@ -173,15 +168,15 @@ class Parameter:
             below, above = TOLERANCE * self.lower, TOLERANCE * self.upper
         outside = ~((numbers >= self.lower - below) & (numbers <= self.upper + above))
         if outside.any():
-            wrong = values[int(np.flatnonzero(outside)[0])]
+            wrong = values[int(outside.argmax())]
             raise SpaceError(
                 f"Parameter '{self.name}' has the value {wrong!r} outside its range "
                 f"[{self.lower:g}, {self.upper:g}]; correct the value or widen the range."
             )
         if self.kind == "integer":
             whole = np.rint(numbers)
-            if (np.abs(whole - numbers) > 1e-6).any():
-                wrong = values[int(np.flatnonzero(np.abs(whole - numbers) > 1e-6)[0])]
+            if (broken := np.abs(whole - numbers) > 1e-6).any():
+                wrong = values[int(broken.argmax())]
                 raise SpaceError(
                     f"Parameter '{self.name}' is an integer but has the value {wrong!r}; "
                     "correct the value or make the parameter a float."

@@ -48,12 +48,10 @@ class Space:
     def __init__(self, configspace: ConfigurationSpace, inferred: Sequence[str] = ()) -> None:
         from hyperlens.spaces.configspace import read
 
-        parameters, clauses, constants = read(configspace)
+        parameters, self.clauses, self.constants = read(configspace)
         self.configspace = configspace
         self.inferred = tuple(inferred)
         self.parameters = tuple(parameters)
-        self.clauses = clauses
-        self.constants = constants
 
     @staticmethod
     def of(
@@ -158,10 +156,9 @@ class Space:
 
     def _repr_html_(self) -> str:
         """What a notebook shows of it."""
-        clauses = (str(clause) for clause in self.configspace.forbidden_clauses)
         forbidden = [
-            f"Forbidden: {clause.replace('Forbidden: ', '').replace(' && ', ' and ')}"
-            for clause in clauses
+            f"Forbidden: {str(clause).replace('Forbidden: ', '').replace(' && ', ' and ')}"
+            for clause in self.configspace.forbidden_clauses
         ]
         title = f"Space of {counted(len(self), 'parameter')}"
         return view(title, frame=self.frame, notes=(*forbidden, *self.inferred))
@@ -213,11 +210,8 @@ class Space:
         vectors = np.full((len(configurations), len(self)), np.nan)
         for j, parameter in enumerate(self.parameters):
             name = parameter.name
-            values = [c[name] for c in configurations if name in c]
-            if len(values) == len(configurations):
-                vectors[:, j] = parameter.encode(values)
-            elif values:
-                present = np.array([name in c for c in configurations])
+            if values := [c[name] for c in configurations if name in c]:
+                present = [name in c for c in configurations]
                 vectors[present, j] = parameter.encode(values)
         return vectors
 
@@ -257,16 +251,14 @@ class Space:
         for _ in range(1000):
             missing = n - len(accepted)
             if missing <= 0:
-                break
+                return accepted[:n]
             if engine is None:
                 latents = rng.random((missing, len(self)))
             else:
                 latents = engine.random(2 ** int(np.ceil(np.log2(missing))))
             vectors = self.cube.vectors(latents)
             accepted = np.vstack([accepted, vectors[~self.forbidden(vectors)]])
-        if len(accepted) < n:
-            raise SpaceError("Forbidden clauses leave almost nothing of this space; loosen them.")
-        return accepted[:n]
+        raise SpaceError("Forbidden clauses leave almost nothing of this space; loosen them.")
 
     def grid(self, name: str, size: int = 20) -> tuple[FloatArray, list[Any]]:
         """Codes and values of an even grid on one parameter."""

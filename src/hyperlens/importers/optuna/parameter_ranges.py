@@ -33,10 +33,9 @@ class Distributions:
 
     def value(self, name: str, text: str, stored: Any) -> Any:
         """The user's value of a stored number."""
-        reader = self._readers.get((name, text))
-        if reader is None:
-            reader = self._readers[name, text] = self._reader(name, text)
-        return reader(stored)
+        if (name, text) not in self._readers:
+            self._readers[name, text] = self._reader(name, text)
+        return self._readers[name, text](stored)
 
     def _reader(self, name: str, text: str) -> Callable[[Any], Any]:
         from optuna.distributions import json_to_distribution

@@ -30,18 +30,14 @@ def typed(cells: Any) -> tuple[BoolArray, list[Any]]:
         entries = [None if isinstance(c, str) and is_missing(c) else c for c in entries]
     present = np.array([cell is not None for cell in entries], dtype=bool)
     values = [cell for cell in entries if cell is not None]
-    if not all(map(_is_text, values)):
+    if not all(isinstance(value, str) for value in values):
         return present, values
     with suppress(ValueError):
-        whole = all(map(_looks_whole, values))
+        whole = all(len(v) < 18 and v.removeprefix("-").isdecimal() for v in values)
         return present, list(map(int if whole else float, values))
     if {v.strip().lower() for v in values} <= {"true", "false"}:
         return present, [v.strip().lower() == "true" for v in values]
     return present, values
-
-
-def _is_text(cell: Any) -> bool:
-    return isinstance(cell, str)
 
 
 def _reads_as_numbers(cells: list[Any]) -> bool:
@@ -50,10 +46,6 @@ def _reads_as_numbers(cells: list[Any]) -> bool:
         return bool(np.isfinite([float(cell or 0) for cell in cells if cell is not None]).all())
     except (TypeError, ValueError):
         return False
-
-
-def _looks_whole(text: str) -> bool:
-    return len(text) < 18 and text.removeprefix("-").isdecimal()
 
 
 def bad_cost(column: str, row: int, cell: Any) -> SourceError:
@@ -92,33 +84,32 @@ def numbers(cells: Any, column: str, problem: Callable[[str, int, Any], Exceptio
 
 def values(cells: Any, parameter: Parameter) -> tuple[BoolArray, list[Any]]:
     """Where a parameter has a value, and these values."""
-    if parameter.kind in ("float", "integer"):
-        floats = np.array(numbers(cells, parameter.name, _bad_number))
-        present = ~np.isnan(floats)
-        _check_range(floats, parameter)
-        if parameter.kind == "integer":
-            return present, np.rint(floats[present]).astype(np.int64).tolist()
-        return present, floats[present].tolist()
-    return _choices(cells, parameter)
+    if parameter.choices:
+        return _choices(cells, parameter)
+    floats = np.array(numbers(cells, parameter.name, _bad_number))
+    present = ~np.isnan(floats)
+    _check_range(floats, parameter)
+    if parameter.kind == "integer":
+        return present, np.rint(floats[present]).astype(np.int64).tolist()
+    return present, floats[present].tolist()
 
 
 def _check_range(floats: FloatArray, parameter: Parameter) -> None:
     slack = TOLERANCE * (parameter.upper - parameter.lower)
     outside = (floats < parameter.lower - slack) | (floats > parameter.upper + slack)
     if outside.any():
-        row = int(np.flatnonzero(outside)[0])
+        row = int(outside.argmax())
         raise SpaceError(
             f"Parameter '{parameter.name}' is {floats[row]:g} in row {row + 1}, outside its range "
             f"[{parameter.lower:g}, {parameter.upper:g}]; correct the cell or widen the range."
         )
-    if parameter.kind == "integer":
-        broken = np.abs(np.rint(floats) - floats) > 1e-6
-        if broken.any():
-            row = int(np.flatnonzero(broken)[0])
-            raise SpaceError(
-                f"Parameter '{parameter.name}' is {floats[row]:g} in row {row + 1} but is an "
-                "integer; correct the cell or make the parameter a float."
-            )
+    broken = np.abs(np.rint(floats) - floats) > 1e-6
+    if parameter.kind == "integer" and broken.any():
+        row = int(broken.argmax())
+        raise SpaceError(
+            f"Parameter '{parameter.name}' is {floats[row]:g} in row {row + 1} but is an "
+            "integer; correct the cell or make the parameter a float."
+        )
 
 
 def _choices(cells: Any, parameter: Parameter) -> tuple[BoolArray, list[Any]]:

@@ -37,16 +37,12 @@ def read_frame(path: Path, start: bytes) -> DataFrame:
 
 def _json(path: Path) -> tuple[Any, list[str]]:
     """One object a line, or one document."""
-    records: list[Any] = []
     notes: list[str] = []
     try:
-        for _, line in json_lines(path, notes):
-            if not isinstance(line, dict):
-                raise SourceError("not lines")
-            records.append(line)
+        records = [line for _, line in json_lines(path, notes)]
     except SourceError:  # then it must be a document as a whole
         records = []
-    if not records:
+    if not records or not all(isinstance(record, dict) for record in records):
         return load_json(path), []
     return records[0] if len(records) == 1 and not notes else records, notes
 
@@ -56,30 +52,25 @@ def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:
     import pandas
 
     if isinstance(document, dict):
-        columns = {_writable(name): _column(cells) for name, cells in document.items()}
-        columns = {name: cells for name, cells in columns.items() if cells is not None}
-        lengths = {len(cells) for cells in columns.values() if cells is not None}
-        if len(lengths) != 1:
+        cells = {
+            _writable(k): list(c.values()) if isinstance(c, dict) else c
+            for k, c in document.items()
+        }
+        columns = {name: column for name, column in cells.items() if isinstance(column, list)}
+        if len(set(map(len, columns.values()))) != 1:
             raise SourceError(
                 f"{what} is neither a list of trials nor columns of one length; write one JSON "
                 "object for each trial."
             )
-        frame = pandas.DataFrame(
-            {name: pandas.Series(c, dtype=object) for name, c in columns.items()}
-        )
     elif isinstance(document, list) and all(isinstance(row, dict) for row in document):
-        document = [{_writable(k): v for k, v in flat(row).items()} for row in document]
-        names = list(dict.fromkeys(str(name) for row in document for name in row))
+        rows = [{_writable(k): v for k, v in flat(row).items()} for row in document]
+        names = dict.fromkeys(name for row in rows for name in row)
         if len(names) > MOST_COLUMNS:
             raise _too_wide(what, len(names))
-        frame = pandas.DataFrame(
-            {
-                name: pandas.Series([row.get(name, pandas.NA) for row in document], dtype=object)
-                for name in names
-            }
-        )
+        columns = {name: [row.get(name, pandas.NA) for row in rows] for name in names}
     else:
         raise SourceError(f"{what} holds no table; write one JSON object for each trial.")
+    frame = pandas.DataFrame({n: pandas.Series(c, dtype=object) for n, c in columns.items()})
     frame.attrs["notes"] = tuple(notes)
     return frame
 
@@ -87,13 +78,6 @@ def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:
 def _writable(name: Any) -> str:
     """A column's name; half of a surrogate pair, which JSON may hold, is written out."""
     return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _column(cells: Any) -> list[Any] | None:
-    """A column out of a list, or out of an object by row; None for what is no column."""
-    if isinstance(cells, dict):
-        return list(cells.values())
-    return cells if isinstance(cells, list) else None
 
 
 def _too_wide(what: str, columns: int) -> SourceError:
@@ -121,16 +105,11 @@ def _csv(path: Path) -> DataFrame:
 
     try:
         _check_size(path)
-        separator = _check_header(path)
+        sep = _check_header(path)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             return pandas.read_csv(
-                path,
-                sep=separator,
-                dtype=str,
-                na_filter=False,
-                index_col=False,
-                encoding="utf-8-sig",
+                path, sep=sep, dtype=str, na_filter=False, index_col=False, encoding="utf-8-sig"
             )
     except UnicodeDecodeError as problem:
         raise SourceError(
@@ -164,8 +143,7 @@ def _check_size(path: Path) -> None:
 
 def _check_header(path: Path) -> str:
     """The separator. Pandas renames columns of the same name, so the header is checked here."""
-    packed = path.suffix.lower() == ".gz"
-    unpack: Any = gzip.open if packed else open
+    unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
     with unpack(path, "rt", encoding="utf-8-sig", newline="") as file:
         start = file.read(4096)
         if not start.strip():
@@ -183,8 +161,7 @@ def _check_header(path: Path) -> str:
 
 
 def check_names(names: Sequence[str], what: str) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise SourceError(
             f"{what} has more than one column named {listed(twice)}; rename or remove the others."
         )

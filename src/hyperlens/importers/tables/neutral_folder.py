@@ -117,8 +117,9 @@ def _columns(path: Path) -> dict[str, list[str]]:
     import pandas
 
     try:
-        text = {"encoding": "utf-8", "encoding_errors": "surrogatepass"}
-        frame = pandas.read_csv(path, header=None, dtype=object, na_filter=False, **text)
+        frame = pandas.read_csv(
+            path, header=None, dtype=object, na_filter=False, encoding_errors="surrogatepass"
+        )
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as problem:
         raise ValueError(one_line(problem)) from problem
     return {header: cells for header, *cells in (frame[k].tolist() for k in frame.columns)}

@@ -24,15 +24,12 @@ def unpacked(frame: DataFrame) -> DataFrame:
         if name not in frame.columns:
             continue
         objects = [_object(cell) for cell in frame[name].tolist()]
-        if any(found is None for found in objects) or not any(objects):
+        rows = [flat(content) for content in objects if content is not None]
+        if len(rows) < len(objects) or not any(rows):
             continue
-        rows = [flat(found) for found in objects if found is not None]
-        keys = list(dict.fromkeys(key for row in rows for key in row))
         wide = {
-            f"{name}.{key}": pandas.Series(
-                [row.get(key) for row in rows], index=frame.index, dtype=object
-            )
-            for key in keys
+            f"{name}.{key}": pandas.Series([row.get(key) for row in rows], frame.index, object)
+            for key in dict.fromkeys(key for row in rows for key in row)
             if f"{name}.{key}" not in frame.columns
         }
         frame = pandas.concat([frame.drop(columns=name), pandas.DataFrame(wide)], axis=1)
@@ -47,8 +44,8 @@ def _object(cell: Any) -> Mapping[str, Any] | None:
         return None
     for read in (json.loads, ast.literal_eval):
         try:
-            found = read(cell)
+            content = read(cell)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-        return found if isinstance(found, dict) else None
+        return content if isinstance(content, dict) else None
     return None

@@ -104,11 +104,9 @@ def _means(experiment: Json) -> dict[tuple[int, str], dict[str, float]]:
     """Means by trial and arm; the data of a trial are frames by the time they were attached."""
     means: dict[tuple[int, str], dict[str, float]] = {}
     for data in map(as_dict, as_dict(experiment.get("data_by_trial")).values()):
+        frames = list(data.values())
         if isinstance(data.get("value"), list):
-            pairs = (pair for pair in data["value"] if isinstance(pair, list) and len(pair) == 2)
-            frames = [frame for _, frame in pairs]
-        else:
-            frames = list(data.values())
+            frames = [p[1] for p in data["value"] if isinstance(p, list) and len(p) == 2]
         for frame in frames:
             for index, arm, metric, mean in _rows(frame):
                 means.setdefault((index, arm), {})[metric] = mean
@@ -121,9 +119,9 @@ def _rows(data: Any) -> Iterator[tuple[int, str, str, float]]:
         columns = as_dict(json.loads(document) if isinstance(document, str) else None)
     except (ValueError, RecursionError):
         return
-    cells = [columns.get(c) for c in ("trial_index", "arm_name", "metric_name", "mean")]
-    if all(isinstance(column, dict) for column in cells):
-        index, arm, metric, mean = map(as_dict, cells)
+    cells = [as_dict(columns.get(c)) for c in ("trial_index", "arm_name", "metric_name", "mean")]
+    if all(cells):
+        index, arm, metric, mean = cells
         for row, name in metric.items():
             yield _whole(index.get(row)), str(arm.get(row)), str(name), number(mean.get(row))
 

@@ -18,11 +18,9 @@ from hyperlens.runs.history import Objective, State, Trial
 
 def recognised(folder: Path) -> bool:
     configs = inside(folder, "configs.json")
-    return (
-        configs is not None
-        and inside(folder, "results.json") is not None
-        and start_of(configs).lstrip().startswith(b"[")
-    )
+    if configs is None or inside(folder, "results.json") is None:
+        return False
+    return start_of(configs).lstrip().startswith(b"[")
 
 
 def read(folder: Path, options: ReadOptions) -> RawRun:
@@ -33,11 +31,11 @@ def read(folder: Path, options: ReadOptions) -> RawRun:
     for at, line in json_lines(path, notes):
         if not (isinstance(line, list) and len(line) >= 2 and isinstance(line[1], dict)):
             raise malformed(path, f"a configuration of HpBandSter in line {at}")
-        key = str(line[0])
-        configurations[key] = flat(line[1])
-        information = as_dict(line[2]) if len(line) > 2 else {}
+        key, values, *rest = line
+        configurations[str(key)] = flat(values)
+        information = as_dict(rest[0]) if rest else {}
         if "model_based_pick" in information:
-            proposers[key] = "model" if information["model_based_pick"] else "random"
+            proposers[str(key)] = "model" if information["model_based_pick"] else "random"
     trials: list[Trial] = []
     strangers = 0
     path = folder / "results.json"

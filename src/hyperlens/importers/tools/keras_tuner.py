@@ -54,26 +54,22 @@ def read(folder: Path, options: ReadOptions) -> RawRun:
 
 def _objective(documents: Sequence[Json]) -> Objective | None:
     """The metric whose best observation is the score, in every trial that has one."""
-    possible: dict[str, str] | None = None
+    possible: list[dict[str, str]] = []
     for document in documents:
         score = number(document.get("score"))
-        if math.isnan(score):
-            continue
-        here = {
-            name: str(metric.get("direction"))
-            for name, metric in _metrics(document).items()
-            if score in _observed(metric)
-        }
-        possible = here if possible is None else {k: v for k, v in possible.items() if k in here}
-    if not possible:
-        return None
-    name, direction = next(iter(possible.items()))
+        if not math.isnan(score):
+            metrics = as_dict(as_dict(document.get("metrics")).get("metrics"))
+            possible.append(
+                {
+                    name: str(metric.get("direction"))
+                    for name, metric in metrics.items()
+                    if isinstance(metric, dict) and score in _observed(metric)
+                }
+            )
+    first, *others = possible or [{}]
+    every = (item for item in first.items() if all(item[0] in other for other in others))
+    name, direction = next(every, ("", ""))
     return Objective(name, direction == "max") if direction in ("min", "max") else None
-
-
-def _metrics(document: Json) -> dict[str, Json]:
-    metrics = as_dict(as_dict(document.get("metrics")).get("metrics"))
-    return {str(name): metric for name, metric in metrics.items() if isinstance(metric, dict)}
 
 
 def _observed(metric: Json) -> set[float]:
@@ -81,8 +77,7 @@ def _observed(metric: Json) -> set[float]:
     means = set()
     for observation in map(as_dict, as_list(metric.get("observations"))):
         value = observation.get("value")
-        values = [number(v) for v in (value if isinstance(value, list) else [value])]
-        if values:
+        if values := [number(v) for v in (value if isinstance(value, list) else [value])]:
             means |= {math.fsum(values) / len(values), sum(values) / len(values)}
     return means
 
@@ -109,14 +104,13 @@ def _space(documents: Sequence[Json], notes: list[str]) -> Space | None:
     for document in documents:
         for entry in map(as_dict, as_list(document["hyperparameters"].get("space"))):
             config = as_dict(entry.get("config"))
-            if isinstance(config.get("name"), str):
+            name = config.get("name")
+            if isinstance(name, str) and not name.startswith("tuner/"):
                 content = str(sorted(config.items(), key=lambda pair: pair[0]))
-                versions.setdefault(config["name"], {})[content] = entry
+                versions.setdefault(name, {})[content] = entry
     declared: dict[str, Parameter | tuple[Any]] = {}
     clauses: dict[str, Clauses] = {}
     for name, entries_ in versions.items():
-        if name.startswith("tuner/"):
-            continue
         if len(entries_) > 1:
             notes.append(f"'{name}' was declared in several ways; the space was inferred instead.")
             return None

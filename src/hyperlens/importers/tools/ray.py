@@ -61,17 +61,14 @@ def read(folder: Path, options: ReadOptions) -> RawRun:
 
 def _is_digest(folder: Path) -> bool:
     files = [inside(folder, name) for name in ("configs.json", "results.json")]
-    return all(f is not None and start_of(f).lstrip().startswith(b"{") for f in files)
+    return all(file and start_of(file).lstrip().startswith(b"{") for file in files)
 
 
 def _digest(folder: Path) -> tuple[list[str], list[Trial]]:
     """Configurations by trial, and a metric with its value by trial."""
     configs, results = (load_json(folder / name) for name in ("configs.json", "results.json"))
-    pairs = {
-        name: pair
-        for name, pair in as_dict(results).items()
-        if isinstance(pair, list) and len(pair) == 2
-    }
+    every = as_dict(results).items()
+    pairs = {name: pair for name, pair in every if isinstance(pair, list) and len(pair) == 2}
     metrics = {str(metric) for metric, _ in pairs.values()}
     if not isinstance(configs, dict) or len(metrics) != 1:
         raise SourceError(
@@ -123,28 +120,20 @@ def _experiment(folder: Path, options: ReadOptions) -> tuple[list[str], list[Tri
                 reason=error,
             )
         )
-    return names, _in_order(trials)
-
-
-def _in_order(trials: list[Trial]) -> list[Trial]:
-    """By the time they began; folders are listed by name."""
-    latest = float("inf")
-    order = sorted(trials, key=lambda t: (t.started or latest, t.number))
-    return [replace(trial, number=position) for position, trial in enumerate(order)]
+    trials.sort(key=lambda t: t.started or math.inf)  # folders are listed by name
+    return names, [replace(trial, number=position) for position, trial in enumerate(trials)]
 
 
 def _reports(folder: Path) -> tuple[Json, Json]:
     """The first and the last report of a trial; empty where there is none."""
-    path = inside(folder, "result.json")
     first: Json = {}
     last: Json = {}
-    if path is not None and path.stat().st_size:
+    if (path := inside(folder, "result.json")) and path.stat().st_size:
         for _, line in json_lines(path):
             if isinstance(line, dict):
                 first, last = first or line, line
         return first, flat({k: v for k, v in last.items() if k != "config"})
-    path = inside(folder, "progress.csv")
-    if path is not None:
+    if path := inside(folder, "progress.csv"):
         try:
             with path.open(encoding="utf-8", newline="") as file:
                 for row in csv.DictReader(file):
@@ -197,7 +186,6 @@ def _identity(folder: Path) -> str:
 
 
 def _error(folder: Path) -> str | None:
-    path = inside(folder, "error.txt")
-    if path is None:
+    if (path := inside(folder, "error.txt")) is None:
         return None
     return last_line(start_of(path, 65536).decode("utf-8", "replace")) or "error"

@@ -26,11 +26,8 @@ _LOG = ("loguniform", "reciprocal")
 
 def is_results(source: Any) -> bool:
     """Is it a `cv_results_`?"""
-    return (
-        isinstance(source, Mapping)
-        and "params" in source
-        and any(str(key).startswith(_MEAN) for key in source)
-    )
+    known = isinstance(source, Mapping) and "params" in source
+    return known and any(str(key).startswith(_MEAN) for key in source)
 
 
 def from_search(search: Any, options: ReadOptions) -> RawRun:
@@ -98,15 +95,13 @@ def _declared(grids: Sequence[Mapping[str, Any]]) -> dict[str, Parameter]:
     for grid in grids:
         for name, values in grid.items():
             ranges.setdefault(str(name), []).append(values)
-    declared = {}
+    declared: dict[str, Parameter | None] = {}
     for name, parts in ranges.items():
         if not any(hasattr(part, "rvs") for part in parts):
-            parameter = _choices(name, [_value(v) for part in parts for v in part])
-        else:
-            parameter = _distribution(name, parts[0]) if len(parts) == 1 else None
-        if parameter is not None:
-            declared[name] = parameter
-    return declared
+            declared[name] = _choices(name, [_value(v) for part in parts for v in part])
+        elif len(parts) == 1:
+            declared[name] = _distribution(name, parts[0])
+    return {name: parameter for name, parameter in declared.items() if parameter is not None}
 
 
 def _choices(name: str, values: Sequence[Any]) -> Parameter | None:
@@ -128,9 +123,8 @@ def _distribution(name: str, frozen: Any) -> Parameter | None:
         return None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         return None
-    whole = hasattr(frozen, "pmf") and not hasattr(frozen, "pdf")
     if kind in _LOG and low > 0:
         return Parameter(name, "float", low, high, log=True)
-    if kind == "randint" or whole:
+    if kind == "randint" or (hasattr(frozen, "pmf") and not hasattr(frozen, "pdf")):
         return Parameter(name, "integer", low, high)
     return Parameter(name, "float", low, high) if kind in ("uniform", "loguniform") else None

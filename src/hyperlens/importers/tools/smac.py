@@ -42,21 +42,20 @@ def read(folder: Path, options: ReadOptions) -> RawRun:
     origins = as_dict(document.get("config_origins"))
     runs: list[Json] = []
     for k, entry in enumerate(data if isinstance(data, list) else data.values(), 1):
-        run = _run(entry)
-        if run is None:
+        if (run := _run(entry)) is None:
             raise malformed(path, f"an evaluation of SMAC in entry {k} of 'data'")
         runs.append(run)
     names = _objectives(folder, runs)
     if not any(run.get("budget") for run in runs):  # version 1 writes 0 where there is none
         runs = [run | {"budget": None} for run in runs]
-    unknown = {
-        key for run in runs if not isinstance(configs.get(key := str(run["config_id"])), dict)
-    }
-    known = [run for run in runs if str(run["config_id"]) not in unknown]
-    trials = []
-    for position, run in enumerate(known):
+    trials: list[Trial] = []
+    unknown = set()
+    for run in runs:
         key = str(run["config_id"])
-        trials.append(_trial(position, run, configs[key], origins.get(key), len(names)))
+        if isinstance(configs.get(key), dict):
+            trials.append(_trial(len(trials), run, configs[key], origins.get(key), len(names)))
+        else:
+            unknown.add(key)
     notes = []
     if unknown:
         notes.append(
