@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from analyses import analysis, changed, trials
 
-from hyperlens.plots.parts.style import INK
+from hyperlens.plots.parts.colours import INK
 from hyperlens.reports.render import report_html
 from hyperlens.sections.parameters.best import ABLATION
 from hyperlens.sections.run.overview import OVERVIEW

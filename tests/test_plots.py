@@ -20,7 +20,7 @@ from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots import draw
-from hyperlens.plots.parts.style import labels, safe, short
+from hyperlens.plots.parts.texts import labels, safe, short
 from hyperlens.surrogates.quality import Quality
 
 EVIL = "<b>x</b>%{y}"

@@ -11,8 +11,8 @@ from analyses import analysis, spending, timeline, trials
 
 from hyperlens.explain.proposals.path import ProposalPath
 from hyperlens.plots import draw
+from hyperlens.plots.parts.colours import see_through
 from hyperlens.plots.parts.lines import INACTIVE
-from hyperlens.plots.parts.style import see_through
 from hyperlens.plots.proposals.path import draw_configurations
 from hyperlens.plots.proposals.path import draw_parallel as draw_proposal_lines
 from hyperlens.sections.run import overview as parts

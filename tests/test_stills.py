@@ -25,7 +25,7 @@ from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.plots import draw
 from hyperlens.plots.effects.region_growth import draw_growth
-from hyperlens.plots.parts.style import DARK
+from hyperlens.plots.parts.colours import DARK
 from hyperlens.plots.stills.still import still
 from hyperlens.plots.stills.traces import said
 from hyperlens.record import Record, figure_bundle

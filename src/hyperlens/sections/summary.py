@@ -5,7 +5,7 @@ from __future__ import annotations
 from hyperlens import words as say
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.overview import Overview
-from hyperlens.plots.parts.style import short
+from hyperlens.plots.parts.texts import short
 from hyperlens.sections.advice import what_next
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Fact, Table

@@ -5,8 +5,11 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.cash.results.model_search import ModelSearch
+from hyperlens.plots.parts.axes import category_axis
+from hyperlens.plots.parts.colours import BLUE, ORANGE
 from hyperlens.plots.parts.marks import bars, dots
-from hyperlens.plots.parts.style import BLUE, ORANGE, category_axis, figure, labels, safe, short
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import labels, safe, short
 
 MOST = 20  # models
 ROW = 40  # pixels

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from plotly.graph_objects import Figure
 
 from hyperlens.comparison import Comparison
+from hyperlens.plots.parts.colours import BLUE, INK
 from hyperlens.plots.parts.marks import line
-from hyperlens.plots.parts.style import BLUE, INK, figure, safe, short, unshown
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, unshown
 
 LABEL, BAR, FIRST = 26, 13, 16  # pixels: between labels, between bars, from the line to a bar
 MOST_BARS = 16

@@ -9,23 +9,11 @@ from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
 
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.gaps import shaded
+from hyperlens.plots.parts.axes import category_axis, colour_bar, number_axis
+from hyperlens.plots.parts.colours import BAND, BLUE, DARK, GREY, SHADE, VERMILLION
 from hyperlens.plots.parts.marks import dots, line, star, whiskers
-from hyperlens.plots.parts.style import (
-    BAND,
-    BLUE,
-    DARK,
-    GREY,
-    SHADE,
-    VERMILLION,
-    category_axis,
-    colour_bar,
-    directed,
-    figure,
-    labels,
-    number_axis,
-    safe,
-    short,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed, labels, safe, short
 from hyperlens.plots.parts.thinning import thinned
 from hyperlens.words import counted
 

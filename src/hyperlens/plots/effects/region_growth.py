@@ -6,7 +6,9 @@ from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.regions import Region, Regions
 from hyperlens.plots.effects.region_parts import Look, add_curves, add_points, region_axes
-from hyperlens.plots.parts.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, figure, safe
+from hyperlens.plots.parts.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#8C6D31", "#4B4FA3")
 DASHES = ("solid", "dot", "dashdot")

@@ -13,17 +13,10 @@ from typing import Any
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.plots.parts.axes import number_axis
+from hyperlens.plots.parts.colours import GREY, VERMILLION, see_through
 from hyperlens.plots.parts.marks import star, whiskers
-from hyperlens.plots.parts.style import (
-    GREY,
-    VERMILLION,
-    directed,
-    labels,
-    number_axis,
-    safe,
-    see_through,
-    short,
-)
+from hyperlens.plots.parts.texts import directed, labels, safe, short
 
 WIDE, NARROW = 3.2, 1.4  # lines of a highlighted region, and of others
 

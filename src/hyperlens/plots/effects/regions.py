@@ -6,17 +6,9 @@ from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.regions import Region, Regions
 from hyperlens.plots.effects.region_parts import Look, add_curves, add_points, region_axes
-from hyperlens.plots.parts.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    figure,
-    safe,
-    short,
-    unshown,
-)
+from hyperlens.plots.parts.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, unshown
 
 MOST = 8  # leaves drawn
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)

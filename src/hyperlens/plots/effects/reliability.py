@@ -5,8 +5,11 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.reliability import Reliability
+from hyperlens.plots.parts.axes import category_axis
+from hyperlens.plots.parts.colours import BLUE, GREEN, ORANGE
 from hyperlens.plots.parts.marks import dots
-from hyperlens.plots.parts.style import BLUE, GREEN, ORANGE, category_axis, figure, safe, short
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short
 
 MOST = 40  # rows
 SHOWN = (

@@ -5,18 +5,11 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.importance.ablation import Ablation
+from hyperlens.plots.parts.axes import parameter_rows
+from hyperlens.plots.parts.colours import BLUE, GREY, ORANGE
 from hyperlens.plots.parts.marks import bars, dots
-from hyperlens.plots.parts.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    directed,
-    figure,
-    parameter_rows,
-    short,
-    unshown,
-    value_text,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed, short, unshown, value_text
 
 MOST = 20  # parameters
 

@@ -6,8 +6,11 @@ import numpy as np
 from plotly.graph_objects import Bar, Figure
 
 from hyperlens.explain.importance.importance import Importance
+from hyperlens.plots.parts.axes import category_axis
+from hyperlens.plots.parts.colours import BLUE, ORANGE
 from hyperlens.plots.parts.marks import bars, whiskers
-from hyperlens.plots.parts.style import BLUE, ORANGE, category_axis, figure, safe, short, unshown
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, unshown
 from hyperlens.words import effect_name
 
 MOST = 15  # bars

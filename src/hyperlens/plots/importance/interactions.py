@@ -7,8 +7,11 @@ import math
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.plots.parts.axes import category_axis
+from hyperlens.plots.parts.colours import ORANGE
 from hyperlens.plots.parts.marks import bars, whiskers
-from hyperlens.plots.parts.style import ORANGE, category_axis, figure, safe, short, unshown
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, unshown
 from hyperlens.words import effect_name
 
 FEWEST, MOST = 3, 15  # bars

@@ -5,16 +5,11 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.importance.local_importance import LocalImportance
+from hyperlens.plots.parts.axes import parameter_rows
+from hyperlens.plots.parts.colours import BLUE
 from hyperlens.plots.parts.marks import bars
-from hyperlens.plots.parts.style import (
-    BLUE,
-    figure,
-    parameter_rows,
-    safe,
-    short,
-    unshown,
-    value_text,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, unshown, value_text
 
 MOST = 20  # parameters
 

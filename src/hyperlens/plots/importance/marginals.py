@@ -7,20 +7,10 @@ from collections.abc import Sequence
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.effect import Effect
+from hyperlens.plots.parts.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
 from hyperlens.plots.parts.marks import line
-from hyperlens.plots.parts.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    directed,
-    figure,
-    safe,
-    short,
-    value_text,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed, safe, short, value_text
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, GREY)
 SYMBOLS = ("circle", "diamond", "square", "cross", "x", "triangle-up")

@@ -7,7 +7,9 @@ import math
 from plotly.graph_objects import Figure, Heatmap
 
 from hyperlens.explain.importance.importance import Importance
-from hyperlens.plots.parts.style import category_axis, colour_bar, figure, safe, short, unshown
+from hyperlens.plots.parts.axes import category_axis, colour_bar
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, unshown
 
 MOST = 16  # parameters
 

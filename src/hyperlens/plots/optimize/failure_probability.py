@@ -5,8 +5,10 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.optimize.models.failure_probability import FailureProbability
+from hyperlens.plots.parts.axes import number_axis
+from hyperlens.plots.parts.colours import BLUE, GREY, INK
 from hyperlens.plots.parts.marks import line
-from hyperlens.plots.parts.style import BLUE, GREY, INK, figure, number_axis
+from hyperlens.plots.parts.style import figure
 
 
 def draw(record: FailureProbability) -> Figure:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.graph_objects import Figure, Scatter
 
-from hyperlens.plots.parts.style import figure, safe, short
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short
 
 ROW = 58  # pixels
 MOST_ROWS = 20

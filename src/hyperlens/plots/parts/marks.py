@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.graph_objects import Bar, Scatter
 
-from hyperlens.plots.parts.style import DARK, INK, VERMILLION
+from hyperlens.plots.parts.colours import DARK, INK, VERMILLION
 
 
 def line(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hyperlens.plots.parts.style import small
+from hyperlens.plots.parts.texts import small
 
 MOST_POINTS = 2000
 

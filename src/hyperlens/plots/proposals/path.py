@@ -8,6 +8,18 @@ import numpy as np
 from plotly.graph_objects import Figure, Heatmap, Scatter
 
 from hyperlens.explain.proposals.path import ProposalPath
+from hyperlens.plots.parts.axes import colour_bar, parameter_rows
+from hyperlens.plots.parts.colours import (
+    BAND,
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+)
 from hyperlens.plots.parts.lines import (
     INACTIVE,
     MOST_ROWS,
@@ -18,25 +30,8 @@ from hyperlens.plots.parts.lines import (
     written,
 )
 from hyperlens.plots.parts.marks import dots, line, sign
-from hyperlens.plots.parts.style import (
-    BAND,
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    colour_bar,
-    directed,
-    figure,
-    parameter_rows,
-    safe,
-    short,
-    unshown,
-    value_text,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed, safe, short, unshown, value_text
 from hyperlens.plots.proposals.why import EXPLOITS, EXPLORES
 
 COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, INK, GREY)

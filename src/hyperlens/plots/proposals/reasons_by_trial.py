@@ -10,17 +10,11 @@ from typing import Any
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.proposals.path import ProposalPath
+from hyperlens.plots.parts.axes import parameter_rows
+from hyperlens.plots.parts.colours import BLUE, INK, ORANGE
 from hyperlens.plots.parts.marks import bars, dots
-from hyperlens.plots.parts.style import (
-    BLUE,
-    INK,
-    ORANGE,
-    figure,
-    parameter_rows,
-    safe,
-    short,
-    value_text,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, value_text
 from hyperlens.plots.proposals.path import MOST
 from hyperlens.plots.proposals.why import BOTH, BOTH_MARK, EXPLOITS, EXPLORES
 

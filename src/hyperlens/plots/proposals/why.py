@@ -5,19 +5,11 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.proposals.why import Why
+from hyperlens.plots.parts.axes import parameter_rows
+from hyperlens.plots.parts.colours import BLUE, INK, ORANGE
 from hyperlens.plots.parts.marks import bars, dots, whiskers
-from hyperlens.plots.parts.style import (
-    BLUE,
-    INK,
-    ORANGE,
-    figure,
-    parameter_rows,
-    safe,
-    short,
-    small,
-    unshown,
-    value_text,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, small, unshown, value_text
 
 MOST = 20  # parameters
 EXPLOITS, EXPLORES = "mean (exploitation)", "uncertainty (exploration), times tau"

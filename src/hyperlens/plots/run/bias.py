@@ -5,18 +5,11 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.bias import UNEVEN_P, Bias
+from hyperlens.plots.parts.axes import category_axis, number_axis
+from hyperlens.plots.parts.colours import BLUE, GREY, ORANGE
 from hyperlens.plots.parts.marks import bars, line
-from hyperlens.plots.parts.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    category_axis,
-    figure,
-    number_axis,
-    safe,
-    short,
-    unshown,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short, unshown
 
 MOST = 15  # bars
 PATH, GAP, BAR = 220, 90, 30  # pixels: the upper panel, between the panels, a bar

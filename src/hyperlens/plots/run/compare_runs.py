@@ -11,19 +11,10 @@ from typing import Any
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.compare_runs import RunComparison
+from hyperlens.plots.parts.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
 from hyperlens.plots.parts.marks import line
-from hyperlens.plots.parts.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    directed,
-    figure,
-    safe,
-    short,
-)
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed, safe, short
 from hyperlens.plots.parts.thinning import improvements, thinned
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, GREY)

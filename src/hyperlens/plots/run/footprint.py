@@ -6,8 +6,11 @@ import numpy as np
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.footprint import Footprint
+from hyperlens.plots.parts.axes import colour_bar
+from hyperlens.plots.parts.colours import GREY
 from hyperlens.plots.parts.marks import dots, star
-from hyperlens.plots.parts.style import GREY, colour_bar, directed, figure
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed
 
 COLOUR_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

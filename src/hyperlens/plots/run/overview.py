@@ -8,8 +8,11 @@ import numpy as np
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.overview import Overview
+from hyperlens.plots.parts.axes import number_axis
+from hyperlens.plots.parts.colours import BLUE, GREY, VERMILLION
 from hyperlens.plots.parts.marks import dots, line
-from hyperlens.plots.parts.style import BLUE, GREY, VERMILLION, directed, figure, number_axis
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed
 from hyperlens.plots.parts.thinning import improvements, thinned, thinned_note
 from hyperlens.words import counted
 

@@ -7,8 +7,8 @@ from typing import Any
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.spending import Spending
-from hyperlens.plots.parts.marks import bars, line, sign
-from hyperlens.plots.parts.style import (
+from hyperlens.plots.parts.axes import category_axis
+from hyperlens.plots.parts.colours import (
     BLUE,
     GREEN,
     GREY,
@@ -16,13 +16,11 @@ from hyperlens.plots.parts.style import (
     PURPLE,
     SKY,
     VERMILLION,
-    category_axis,
-    figure,
-    labels,
-    safe,
     see_through,
-    short,
 )
+from hyperlens.plots.parts.marks import bars, line, sign
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import labels, safe, short
 
 MOST = 20  # models
 ROW, GAP, PATH = 34, 96, 200  # pixels: a bar, between the panels, the lower panel

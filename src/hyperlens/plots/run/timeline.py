@@ -8,8 +8,9 @@ import numpy as np
 from plotly.graph_objects import Bar, Figure
 
 from hyperlens.explain.run.timeline import Timeline
+from hyperlens.plots.parts.colours import BLUE, GREY, ORANGE, SKY, VERMILLION
 from hyperlens.plots.parts.marks import bars, line
-from hyperlens.plots.parts.style import BLUE, GREY, ORANGE, SKY, VERMILLION, figure
+from hyperlens.plots.parts.style import figure
 
 MOST_BARS = 600  # trials drawn each by itself
 MOST_LANES = 16

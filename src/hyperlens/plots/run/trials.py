@@ -13,6 +13,7 @@ import numpy as np
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.trials import Trials
+from hyperlens.plots.parts.colours import BLUE, GREY, ORANGE
 from hyperlens.plots.parts.lines import (
     INACTIVE,
     MOST_ROWS,
@@ -22,7 +23,6 @@ from hyperlens.plots.parts.lines import (
     rows_figure,
     written,
 )
-from hyperlens.plots.parts.style import BLUE, GREY, ORANGE
 from hyperlens.plots.parts.thinning import thinned
 
 SHOWN = ("all", "best 25 %", "best 5 %")  # the choices of a page, in the order of `when`

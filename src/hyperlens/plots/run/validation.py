@@ -5,8 +5,11 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.validation import Validation
+from hyperlens.plots.parts.axes import category_axis
+from hyperlens.plots.parts.colours import BLUE
 from hyperlens.plots.parts.marks import bars
-from hyperlens.plots.parts.style import BLUE, category_axis, figure, safe, short
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import safe, short
 
 MOST_BARS = 100
 

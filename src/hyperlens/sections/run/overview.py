@@ -10,7 +10,7 @@ from hyperlens.explain.run.spending import Spending, spending
 from hyperlens.explain.run.timeline import Timeline, timeline
 from hyperlens.explain.run.trials import Trials, trials
 from hyperlens.plots.parts.lines import MOST_ROWS as MOST_LINES_ROWS
-from hyperlens.plots.parts.style import labels
+from hyperlens.plots.parts.texts import labels
 from hyperlens.plots.run.trials import SHOWN
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import MOST_ROWS, Card, Control, Fact, Table

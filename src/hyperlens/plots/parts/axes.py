@@ -1,0 +1,62 @@
+"""Axes of categories, of parameters and of numbers, and the bar of a colour scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from hyperlens.plots.parts.colours import GREY, GRID
+from hyperlens.plots.parts.texts import safe, short
+
+
+def category_axis(names: Sequence[str], ticks: Sequence[str], down: bool = False) -> dict[str, Any]:
+    """An axis of categories in the given order, even where their names look like numbers."""
+    ends = [-0.5, len(names) - 0.5]
+    return {
+        "range": ends[::-1] if down else ends,
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": list(names),
+        "tickmode": "array",
+        "tickvals": list(names),
+        "ticktext": list(ticks),
+        "showgrid": False,
+    }
+
+
+def parameter_rows(
+    parameters: Sequence[str], below: Sequence[str] | None = None
+) -> tuple[list[str], dict[str, Any]]:
+    """Names that are different even where they look alike, and their axis downwards; below each tick
+    stands a grey text."""
+    names = [f"{k} {safe(name)}" for k, name in enumerate(parameters)]
+    ticks = [safe(short(name)) for name in parameters]
+    if below is not None:
+        grey = [f" <br><span style='color:{GREY}'>{safe(text)} </span>" for text in below]
+        ticks = [tick + text for tick, text in zip(ticks, grey, strict=True)]
+    return names, category_axis(names, ticks, down=True)
+
+
+def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
+    """An axis of numbers: ticks at each decade of a logarithm, never between whole numbers."""
+    if not log:
+        whole = all(isinstance(v, int) for v in values) and max(values) - min(values) <= 10
+        return {"type": "linear", "dtick": 1} if whole else {"type": "linear"}
+    decades = math.log10(max(values) / min(values))
+    if decades < 1.5:
+        return {"type": "log", "nticks": 6}
+    powers = decades > 3
+    return {
+        "type": "log",
+        "dtick": max(1, round(decades / 6)),
+        "exponentformat": "power" if powers else "none",
+        "tickfont": {"size": 10 if powers else 12},  # Plotly draws powers a quarter larger
+        "tickangle": 0,
+        "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "tickcolor": GRID},
+    }
+
+
+def colour_bar(title: str, **more: Any) -> dict[str, Any]:
+    text = {"text": title, "side": "right", "font": {"size": 13}}
+    return {"title": text, "thickness": 12, "outlinewidth": 0, **more}
