@@ -503,8 +503,11 @@ def test_a_plot_loads_only_what_it_draws() -> None:
     assert [name.removeprefix("hyperlens.plots") for name in done.stdout.split()] == [
         "",
         ".parts",
+        ".parts.axes",
+        ".parts.colours",
         ".parts.marks",
         ".parts.style",
+        ".parts.texts",
         ".parts.thinning",
         ".run",
         ".run.overview",

@@ -27,7 +27,7 @@ from hyperlens.plots import draw
 from hyperlens.plots.effects.region_growth import draw_growth
 from hyperlens.plots.parts.colours import DARK
 from hyperlens.plots.stills.still import still
-from hyperlens.plots.stills.traces import said
+from hyperlens.plots.stills.looks import plain_text
 from hyperlens.record import Record, figure_bundle
 from hyperlens.reports import check_stills, stills
 from hyperlens.sections.parameters.importance import IMPORTANCE
@@ -196,7 +196,7 @@ def test_every_figure_of_the_report_can_be_a_picture(record: Any) -> None:
 
 
 def test_text_is_shown_as_it_is() -> None:
-    assert said("<b>a</b> <br>&lt;b&gt; 5 &#37;{x} $x$") == "a \n<b> 5 %{x} \\$x\\$"
+    assert plain_text("<b>a</b> <br>&lt;b&gt; 5 &#37;{x} $x$") == "a \n<b> 5 %{x} \\$x\\$"
 
 
 def test_what_cannot_be_a_picture_is_said() -> None:

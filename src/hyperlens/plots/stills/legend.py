@@ -5,7 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from hyperlens.plots.stills.traces import DASHES, MARKS, colour_map, outline, rgba, said, scaled
+from hyperlens.plots.stills.looks import (
+    DASHES,
+    MARKS,
+    colour_map,
+    on_a_scale,
+    outline,
+    plain_text,
+    rgba,
+)
 
 LINE = 110  # characters of a line
 SIGN = 5  # characters that the sign before a name takes
@@ -17,25 +25,21 @@ def entries(traces: list[dict[str, Any]], layout: dict[str, Any]) -> dict[str, A
     regions = any("region" in (trace.get("meta") or {}) for trace in traces)
     if layout.get("showlegend") is False and not regions:
         return {}
-    made: dict[str, Any] = {}
+    signs: dict[str, Any] = {}
     for trace in traces:
-        name = said(trace.get("name") or "")
+        name = plain_text(trace.get("name") or "")
         if name and trace.get("showlegend") is not False and (sign := _sign(trace)) is not None:
-            made.setdefault(_folded(name), sign)
+            signs.setdefault("\n".join(textwrap.wrap(name, LINE)) or name, sign)
     for shape in layout.get("shapes", ()):
         if shape.get("showlegend") and shape.get("name"):
-            made.setdefault(said(shape["name"]), _patch(shape.get("fillcolor")))
-    return made if len(made) > 1 or layout.get("showlegend") else {}
+            signs.setdefault(plain_text(shape["name"]), _patch(shape.get("fillcolor")))
+    return signs if len(signs) > 1 or layout.get("showlegend") else {}
 
 
-def columns(made: dict[str, Any]) -> int:
+def columns(signs: dict[str, Any]) -> int:
     """How many names stand beside each other."""
-    longest = max((len(part) for name in made for part in name.split("\n")), default=1)
-    return max(1, min(len(made), LINE // (longest + SIGN)))
-
-
-def _folded(name: str) -> str:
-    return "\n".join(textwrap.wrap(name, LINE)) or name
+    longest = max((len(part) for name in signs for part in name.split("\n")), default=1)
+    return max(1, min(len(signs), LINE // (longest + SIGN)))
 
 
 def _sign(trace: dict[str, Any]) -> Any:
@@ -57,7 +61,7 @@ def _sign(trace: dict[str, Any]) -> Any:
     if "markers" in mode:
         symbol = marker.get("symbol", "circle")
         looks["marker"] = MARKS.get(symbol if isinstance(symbol, str) else "circle", "o")
-    if scaled(marker):
+    if on_a_scale(marker):
         from matplotlib import colormaps
 
         colour = None

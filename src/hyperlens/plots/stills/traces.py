@@ -4,20 +4,24 @@ figures by Matplotlib's means.
 
 from __future__ import annotations
 
-import html
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperlens.plots.stills.looks import (
+    DASHES,
+    MARKS,
+    colour_map,
+    on_a_scale,
+    outline,
+    percent,
+    plain_text,
+    rgba,
+)
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DASHES: dict[str, Any] = {"dash": "--", "dot": ":", "dashdot": "-.", "solid": "-"}
-MARKS = {
-    "circle": "o", "circle-open": "o", "star": "*", "diamond": "D", "line-ns-open": "|",
-    "square": "s", "cross": "P", "x": "X", "triangle-up": "^", "triangle-down": "v",
-}  # fmt: skip
 BRIGHT = 0.5  # of a cell whose text is black
 
 
@@ -61,7 +65,9 @@ def draw_scatter(
         _marks(axes, x, y, {"color": line.get("color"), **marker}, alpha, clipped)
     if "text" in mode:
         for at, up, text in zip(x, y, trace.get("text", ()), strict=False):
-            axes.text(at, up, said(text), ha="center", va="center", fontsize=7, color="#5a6372")
+            axes.text(
+                at, up, plain_text(text), ha="center", va="center", fontsize=7, color="#5a6372"
+            )
     for bars, name in ((trace.get("error_x"), "xerr"), (trace.get("error_y"), "yerr")):
         if bars:
             _whiskers(axes, x, y, bars, name)
@@ -77,7 +83,7 @@ def _marks(axes: Axes, x: Any, y: Any, marker: dict[str, Any], alpha: float, cli
         looks: dict[str, Any] = {"marker": MARKS.get(symbol, "o")}
         looks["s"] = size**2 * (2.8 if symbol == "star" else 1.6)
         looks |= {"alpha": alpha * marker.get("opacity", 1.0), "clip_on": clipped}
-        if scaled(marker):
+        if on_a_scale(marker):
             looks |= {"c": [colours[k] for k in rows], "cmap": colour_map(marker)}
             looks |= {"vmin": marker.get("cmin"), "vmax": marker.get("cmax"), **outline(marker)}
         elif str(symbol).endswith("-open") and symbol != "line-ns-open":
@@ -86,25 +92,9 @@ def _marks(axes: Axes, x: Any, y: Any, marker: dict[str, Any], alpha: float, cli
             looks["color"] = rgba(colours)
         else:
             looks |= {"facecolors": rgba(colours), "linewidths": 0, **outline(marker)}
-        made = axes.scatter(x[rows], y[rows], zorder=3, **looks)
-    if scaled(marker) and marker.get("colorbar"):
-        _colour_bar(axes, made, marker["colorbar"])
-
-
-def scaled(marker: dict[str, Any]) -> bool:
-    """Are the colours numbers on a scale?"""
-    colours = marker.get("color")
-    return isinstance(colours, (list, tuple, np.ndarray)) and not any(
-        isinstance(c, str) for c in colours
-    )
-
-
-def outline(marker: dict[str, Any]) -> dict[str, Any]:
-    """The edge of a mark, if it has one."""
-    line = marker.get("line", {})
-    if not line.get("width"):
-        return {}
-    return {"edgecolors": rgba(line.get("color")), "linewidths": 0.7 * line["width"]}
+        dots = axes.scatter(x[rows], y[rows], zorder=3, **looks)
+    if on_a_scale(marker) and marker.get("colorbar"):
+        _colour_bar(axes, dots, marker["colorbar"])
 
 
 def _whiskers(axes: Axes, x: Any, y: Any, bars: dict[str, Any], name: str) -> None:
@@ -115,7 +105,9 @@ def _whiskers(axes: Axes, x: Any, y: Any, bars: dict[str, Any], name: str) -> No
     axes.errorbar(x, y, fmt="none", ecolor="#3c4450", elinewidth=1, capsize=2.5, **ends)
 
 
-def grouped(traces: list[dict[str, Any]], layout: dict[str, Any]) -> dict[int, tuple[float, float]]:
+def bar_places(
+    traces: list[dict[str, Any]], layout: dict[str, Any]
+) -> dict[int, tuple[float, float]]:
     """Shift and width of bars that stand beside each other."""
     bars = [k for k, t in enumerate(traces) if t.get("type") == "bar" and t.get("visible", True)]
     if layout.get("barmode", "group") != "group" or len(bars) < 2:
@@ -165,66 +157,30 @@ def _stacked(heights: dict[float, float] | None, at: Any, lengths: Any) -> Any:
 def draw_map(axes: Axes, trace: dict[str, Any], places: dict[str, Places]) -> None:
     x, y = places["x"](trace.get("x")), places["y"](trace.get("y"))
     z = np.array([[np.nan if v is None else v for v in row] for row in trace["z"]], dtype=float)
-    drawn = axes.pcolormesh(
+    cells = axes.pcolormesh(
         x, y, z, cmap=colour_map(trace), shading="nearest", vmin=trace.get("zmin"),
         vmax=trace.get("zmax"),
     )  # fmt: skip
     if trace.get("showscale") is not False:
-        _colour_bar(axes, drawn, trace.get("colorbar", {}))
+        _colour_bar(axes, cells, trace.get("colorbar", {}))
     texts = trace.get("text")
     if texts is None or not trace.get("texttemplate"):
         return
     for i, row in enumerate(y):
         for j, column in enumerate(x):
-            red, green, blue, _ = drawn.to_rgba(z[i, j])
+            red, green, blue, _ = cells.to_rgba(z[i, j])
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < BRIGHT
             axes.text(
-                column, row, said(texts[i][j]), ha="center", va="center", fontsize=7,
+                column, row, plain_text(texts[i][j]), ha="center", va="center", fontsize=7,
                 color="white" if dark else "black",
             )  # fmt: skip
 
 
-def _colour_bar(axes: Axes, drawn: Any, looks: dict[str, Any]) -> None:
-    bar = axes.figure.colorbar(drawn, ax=axes)
-    bar.set_label(said(looks.get("title", {}).get("text", "")), fontsize=9)
+def _colour_bar(axes: Axes, marks: Any, looks: dict[str, Any]) -> None:
+    bar = axes.figure.colorbar(marks, ax=axes)
+    bar.set_label(plain_text(looks.get("title", {}).get("text", "")), fontsize=9)
     bar.ax.tick_params(labelsize=8)
     if looks.get("tickvals") is not None:
-        bar.set_ticks(list(looks["tickvals"]), labels=[said(t) for t in looks["ticktext"]])
+        bar.set_ticks(list(looks["tickvals"]), labels=[plain_text(t) for t in looks["ticktext"]])
     elif str(looks.get("tickformat", "")).endswith("%"):
         bar.ax.yaxis.set_major_formatter(percent)
-
-
-def percent(value: float, _: object = None) -> str:
-    """A tick of a share."""
-    return f"{100 * value:.3g} %"
-
-
-def colour_map(looks: dict[str, Any]) -> Any:
-    """Cividis, bright for much or for little, or a colour of its own."""
-    scale = looks.get("colorscale")
-    if isinstance(scale, (list, tuple)) and len({colour for _, colour in scale}) == 1:
-        from matplotlib.colors import ListedColormap
-
-        return ListedColormap([rgba(scale[0][1])])
-    return "cividis_r" if looks.get("reversescale") else "cividis"
-
-
-def said(text: object) -> str:
-    """Plotly's text without its tags, and entities as they are read.
-
-    >>> said("<b>a</b><br>&lt;b")
-    'a\\n<b'
-    """
-    plain = re.sub(r"<br\s*/?>", "\n", str(text))
-    plain = re.sub(r"</?(b|i|span|sub|sup)\b[^>]*>", "", plain)
-    return html.unescape(plain).replace("$", r"\$").strip()
-
-
-def rgba(colour: Any) -> Any:
-    """A colour as Matplotlib takes it; grey where there is none."""
-    if not isinstance(colour, str):
-        return "#8A919C"
-    if match := re.fullmatch(r"rgba?\(([^)]*)\)", colour.strip()):
-        parts = [float(p) for p in match[1].split(",")]
-        return (*(p / 255 for p in parts[:3]), *parts[3:])
-    return colour

@@ -1,0 +1,67 @@
+"""Plotly's colours, signs and texts as Matplotlib takes them."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import numpy as np
+
+DASHES: dict[str, Any] = {"dash": "--", "dot": ":", "dashdot": "-.", "solid": "-"}
+MARKS = {
+    "circle": "o", "circle-open": "o", "star": "*", "diamond": "D", "line-ns-open": "|",
+    "square": "s", "cross": "P", "x": "X", "triangle-up": "^", "triangle-down": "v",
+}  # fmt: skip
+
+
+def on_a_scale(marker: dict[str, Any]) -> bool:
+    """Are the colours numbers on a scale?"""
+    colours = marker.get("color")
+    return isinstance(colours, (list, tuple, np.ndarray)) and not any(
+        isinstance(c, str) for c in colours
+    )
+
+
+def outline(marker: dict[str, Any]) -> dict[str, Any]:
+    """The edge of a mark, if it has one."""
+    line = marker.get("line", {})
+    if not line.get("width"):
+        return {}
+    return {"edgecolors": rgba(line.get("color")), "linewidths": 0.7 * line["width"]}
+
+
+def percent(value: float, _: object = None) -> str:
+    """A tick of a share."""
+    return f"{100 * value:.3g} %"
+
+
+def colour_map(looks: dict[str, Any]) -> Any:
+    """Cividis, bright for much or for little, or a colour of its own."""
+    scale = looks.get("colorscale")
+    if isinstance(scale, (list, tuple)) and len({colour for _, colour in scale}) == 1:
+        from matplotlib.colors import ListedColormap
+
+        return ListedColormap([rgba(scale[0][1])])
+    return "cividis_r" if looks.get("reversescale") else "cividis"
+
+
+def plain_text(text: object) -> str:
+    """Plotly's text without its tags, and entities as they are read.
+
+    >>> plain_text("<b>a</b><br>&lt;b")
+    'a\\n<b'
+    """
+    lines = re.sub(r"<br\s*/?>", "\n", str(text))
+    bare = re.sub(r"</?(b|i|span|sub|sup)\b[^>]*>", "", lines)
+    return html.unescape(bare).replace("$", r"\$").strip()
+
+
+def rgba(colour: Any) -> Any:
+    """A colour as Matplotlib takes it; grey where there is none."""
+    if not isinstance(colour, str):
+        return "#8A919C"
+    if match := re.fullmatch(r"rgba?\(([^)]*)\)", colour.strip()):
+        parts = [float(p) for p in match[1].split(",")]
+        return (*(p / 255 for p in parts[:3]), *parts[3:])
+    return colour
