@@ -4,6 +4,7 @@ Optimisers write a `Proposal` with every trial; readers, explanations and the li
 one Optuna study, whose attributes are named here, once:
 
     study   user attribute    SPACE      the space, ConfigSpace's JSON
+            user attribute    PLAN       SearchPlan.to_dict, of a search over models
     trial   user attribute    PROPOSAL   Proposal.to_dict
             user attribute    REASON     why it failed
             user attribute    RUNGS      budgets of the rungs that a race has taken it to; its cost at
@@ -22,7 +23,7 @@ from typing import Any, Literal, cast, get_args
 
 SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
 RUNGS, TWIN, LEASE = "hyperlens:rungs", "hyperlens:twin", "hyperlens:lease"
-VALUES = "hyperlens:values"
+VALUES, PLAN = "hyperlens:values", "hyperlens:plan"
 
 MOST_LEARNED = 10**6  # trials that ranges may name
 INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded

@@ -91,7 +91,7 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.best_configuration_ = dict(best.values)
         self.best_loss_ = float(best.costs[0])
         self.best_model_ = search.refit(best)
-        self.search_ = model_search(self.history_, self.sampling, self.evaluations)
+        self.search_ = model_search(self.history_)
         self.leaderboard_ = leaderboard(self.history_)
         return self
 

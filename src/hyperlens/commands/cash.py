@@ -142,7 +142,7 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
     from hyperlens.cash.search.search import best_trial
 
     best = best_trial(history)
-    record = model_search(history, search.sampling, search.evaluations)
+    record = model_search(history)
     terminal.show(record)
     model = search.refit(best)
     card = model_card(search, table, record, best, model)
@@ -156,6 +156,6 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
         from hyperlens.sections.analysis import analyse
         from hyperlens.sections.choices import Choices
 
-        analysis = analyse(so_far(history), Choices(seed=search.seed), known={"models": record})
+        analysis = analyse(so_far(history), Choices(seed=search.seed))
         path = write(html, report_page(analysis))
         typer.echo(f"Report: {terminal.printable(path)}")

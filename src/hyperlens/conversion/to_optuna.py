@@ -22,7 +22,7 @@ from hyperlens.conversion.to_table import description, unwritable
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.extras import KEY, extras
 from hyperlens.importers.optuna.stored_study import METRIC_NAMES
-from hyperlens.proposal import PROPOSAL, REASON, SPACE
+from hyperlens.proposal import PLAN, PROPOSAL, REASON, SPACE
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.parameter import Parameter
 
@@ -85,6 +85,8 @@ def _create(history: History, path: Path, name: str) -> int:
         names = [o.name for o in history.objectives]
         storage.set_study_system_attr(study, METRIC_NAMES, names)
         storage.set_study_user_attr(study, SPACE, json.loads(history.space.to_json()))
+        if history.plan is not None:
+            storage.set_study_user_attr(study, PLAN, history.plan.to_dict())
         storage.engine.dispose()
     finally:
         optuna.logging.set_verbosity(before)

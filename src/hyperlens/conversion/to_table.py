@@ -34,6 +34,7 @@ def description(history: History) -> dict[str, Any]:
         "objectives": [{"name": o.name, "maximize": o.maximize} for o in history.objectives],
         "notes": list(history.notes),
         "inferred": list(history.space.inferred),
+        **({"plan": history.plan.to_dict()} if history.plan else {}),
     }
 
 

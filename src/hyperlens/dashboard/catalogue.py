@@ -41,12 +41,13 @@ class RunState:
     budgets: tuple[float, ...] = ()
     explained: tuple[int, ...] = ()  # numbers of trials whose proposal can be explained
     recorded: bool = False  # by the surrogate that proposed them
+    models: bool = False  # is it a search over models that says how it drew them?
     seconds: float = 0.0  # that reading took
 
     def public(self) -> dict[str, Any]:
         """What the page is told."""
         names = ("version", "title", "trials", "analysed", "parameters", "objectives", "budgets")
-        return {name: getattr(self, name) for name in (*names, "explained", "recorded")}
+        return {name: getattr(self, name) for name in (*names, "explained", "recorded", "models")}
 
 
 def labels(places: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from hyperlens.dashboard.catalogue import RunState
 from hyperlens.sections.choices import Choices, Step
 from hyperlens.sections.plan import PLAN, Section
 
-SECTIONS = {section.id: section for section in PLAN if section.live}
+SECTIONS = {section.id: section for section in PLAN}
 SURROGATES = ("gp", "forest")
 MOST_SPLITS = 20
 MOST_STEPS = 60

@@ -30,11 +30,11 @@ def query_cards(
     section, history = SECTIONS[query.section], _at_budget(history, query)
     seconds = sum(part.seconds for part in section.parts)
     seconds += 0.0 if section.quick else SURROGATES.seconds + IMPORTANCE.seconds
-    explanation = Explanation(history, query.choices, runs, None, progress, seconds)
+    explanation = Explanation(history, query.choices, runs, progress, seconds)
     if "parameter" in section.by and query.choices.parameter is None:
         ((parameter,), *_) = most_important(explanation)
         choices = replace(query.choices, parameter=parameter)
-        explanation = Explanation(history, choices, runs, None, progress, seconds)
+        explanation = Explanation(history, choices, runs, progress, seconds)
     return section.cards(explanation)
 
 

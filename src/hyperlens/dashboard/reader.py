@@ -86,7 +86,8 @@ def digest(history: History) -> str:
     """A text that is the same only for the same trials, space and objectives."""
     digest = hashlib.blake2b(digest_size=16)
     declared = [*map(astuple, history.objectives), *map(astuple, history.space.parameters)]
-    head = [history.source, history.notes, declared, sorted(history.space.clauses.items())]
+    clauses = sorted(history.space.clauses.items())
+    head = [history.source, history.notes, declared, clauses, history.plan]
     digest.update(repr(head).encode("utf-8", "replace"))
     for t in history.trials:
         row = [t.number, dict(t.values), t.costs, t.state, t.budget, t.seed, t.instance]
@@ -97,6 +98,7 @@ def digest(history: History) -> str:
 
 def _state(history: History, version: str, seconds: float) -> RunState:
     from hyperlens.sections.explainable import explainable
+    from hyperlens.sections.run.models import tells_models
 
     budgets = sorted({t.budget for t in history.trials if t.budget is not None})
     numbers, recorded = explainable(history)
@@ -110,6 +112,7 @@ def _state(history: History, version: str, seconds: float) -> RunState:
         budgets=tuple(budgets) if len(budgets) > 1 else (),
         explained=numbers[-MOST_EXPLAINED:],
         recorded=recorded,
+        models=tells_models(history),
         seconds=seconds,
     )
 

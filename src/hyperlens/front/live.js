@@ -3,7 +3,7 @@
 const LATE = ["summary", "footprint", "method"]; // they wait for what others compute
 const GROWN = 1.1; // long computations are done again when a run has so many times the trials
 const RESTED = 12000; // milliseconds without news after which they are done for all trials
-const NOTHING = { objectives: [], budgets: [], parameters: [], explained: [], recorded: true };
+const NOTHING = { objectives: [], budgets: [], parameters: [], explained: [], recorded: true, models: false };
 const field = (id) => document.getElementById(id);
 const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 const slots = new Map(
@@ -53,6 +53,7 @@ function fillChoices(seen) {
   const trials = seen.explained.map((k) => [k, `trial ${k}`]).reverse();
   fill(field("trial"), seen.recorded ? trials : [["", "choose one"], ...trials]);
   hideUnless("proposals", trials.length > 0);
+  hideUnless("models", seen.models);
 }
 
 // Queries
@@ -80,6 +81,7 @@ const wanted = (section) => {
   if (section === "comparison") return CHOSEN.runs().length > 1;
   if (section === "pairs") return field("other").value !== "" && field("other").value !== field("parameter").value;
   if (section === "proposals") return view.seen.explained.length > 0;
+  if (section === "models") return view.seen.models;
   return true;
 };
 

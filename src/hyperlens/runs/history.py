@@ -15,6 +15,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.notebook import view
 from hyperlens.proposal import Proposal
+from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.words import counted, first_few, number, printable
@@ -105,8 +106,8 @@ class Data:
 class History:
     """A run: its space, what was measured, all trials in order, and what the reader noticed.
 
-    `analysed` are the states whose trials are learnt from, if their cost is finite. `memory` keeps
-    what was computed from it, so that asking twice costs once.
+    `analysed` are the states whose trials are learnt from, if their cost is finite. `plan` is that of
+    a search over models. `memory` keeps what was computed from it, so that asking twice costs once.
     """
 
     space: Space
@@ -115,6 +116,7 @@ class History:
     source: str = ""
     notes: tuple[str, ...] = ()
     analysed: frozenset[State] = frozenset({State.COMPLETE})
+    plan: SearchPlan | None = None
     vectors: FloatArray = field(init=False, repr=False, compare=False)
     memory: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 

@@ -75,19 +75,17 @@ def analyse(
     choices: Choices | None = None,
     *,
     beside: Mapping[str, History] | None = None,
-    known: Mapping[str, Any] | None = None,
     progress: Progress = lambda what, done: None,
 ) -> Analysis:
     """Compute all records of the report. What fails is said in its place; the rest still comes.
 
-    `beside` are runs to show beside this one, by their names; `known` are records by the names of their
-    parts that need not be computed.
+    `beside` are runs to show beside this one, by their names.
     """
     choices = choices or Choices()
     parts = [part for section in PLAN for part in section.parts]
     runs = {history.source or "this run": history, **beside} if beside else None
     seconds = sum(part.seconds for part in parts)
-    explanation = Explanation(history, choices, runs, known, progress, seconds)
+    explanation = Explanation(history, choices, runs, progress, seconds)
     return Analysis({part.name: explanation[part] for part in parts}, choices, __version__)
 
 

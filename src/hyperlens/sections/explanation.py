@@ -71,8 +71,8 @@ class Records(Protocol):
 class Explanation:
     """The records of one run under some choices.
 
-    `runs` are those to be compared, by their names. `known` are records that were computed elsewhere.
-    `seconds` is about how long everything that will be asked for takes.
+    `runs` are those to be compared, by their names. `seconds` is about how long everything that will be
+    asked for takes.
     """
 
     def __init__(
@@ -80,7 +80,6 @@ class Explanation:
         history: History,
         choices: Choices,
         runs: Mapping[str, History] | None = None,
-        known: Mapping[str, Any] | None = None,
         progress: Progress = lambda what, done: None,
         seconds: float = 0.0,
     ) -> None:
@@ -88,8 +87,7 @@ class Explanation:
         self.history = history
         self.choices = choices
         self.runs = runs or {}
-        self._memory: dict[Hashable, Any] = {} if runs or known else history.memory
-        self._known = known or {}
+        self._memory: dict[Hashable, Any] = {} if runs else history.memory
         self._progress = progress
         self._seconds, self._done = seconds, 0.0
 
@@ -105,9 +103,6 @@ class Explanation:
         return {"seed": self.choices.seed, "objective": self.choices.objective}
 
     def __getitem__(self, part: Part[T]) -> T:
-        if part.name in self._known:
-            record: T = self._known[part.name]
-            return record
         by = tuple(getattr(self.choices, name) for name in part.by)
         return self.once((part.name, *by), lambda: self._computed(part))
 

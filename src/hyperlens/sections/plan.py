@@ -22,8 +22,7 @@ class Section:
     """Some cards below one title; neighbours may share it.
 
     `where` is its file. `quick` sections take about a second and fit no surrogate. `by` are the choices
-    that change it, besides objective, level and seed. `live` is False where the run alone does not tell
-    what is to be shown.
+    that change it, besides objective, level and seed.
     """
 
     id: str
@@ -31,7 +30,6 @@ class Section:
     where: str
     quick: bool = False
     by: tuple[str, ...] = ()
-    live: bool = True
 
     @property
     def parts(self) -> tuple[Part[Any], ...]:
@@ -53,7 +51,7 @@ PLAN = (
     Section("summary", "Summary", "summary", by=("surrogate",)),
     Section("overview", "Overview", "run.overview", quick=True),
     Section("footprint", "Overview", "run.footprint", by=("surrogate",)),
-    Section("models", "Models", "run.models", live=False),
+    Section("models", "Models", "run.models"),
     Section("importance", "Importance", "parameters.importance", by=("surrogate",)),
     Section("marginals", "Importance", "parameters.marginals", by=("surrogate",)),
     Section("interactions", "Importance", "parameters.interactions", by=("surrogate",)),

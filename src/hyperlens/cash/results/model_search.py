@@ -26,6 +26,7 @@ from hyperlens.optimize.models.model_sampling import (
 )
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State, Trial
+from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
 
@@ -116,22 +117,28 @@ class ModelSearch(Record):
 
 
 def model_search(
-    history: History, sampling: Sampling = "weighted", evaluations: float | None = None
+    history: History, sampling: Sampling | None = None, evaluations: float | None = None
 ) -> ModelSearch:
-    """Tell the story of a search over models; `sampling` and `evaluations` as it was searched with."""
+    """Tell the story of a search over models.
+
+    `sampling` and `evaluations` as it was searched with; by default what the run itself says, else
+    "weighted" and unknown.
+    """
     space = history.space
     if ROOT not in space.names and ROOT not in space.constants:
         raise AnalysisError(
             f"This run does not choose among models; it has no category '{ROOT}' in its space."
         )
     own = hyperparameters_of(space)
-    weights = model_weights(space, sampling) if ROOT in space.names else dict.fromkeys(own, 1.0)
+    plan = history.plan or search_plan(space)
+    if sampling is not None or not set(own) <= set(plan.weights):
+        plan = search_plan(space, sampling or "weighted", plan.evaluations)
     budgets = sorted({_budget(t) for t in history.trials})
     if not budgets or budgets[-1] < FULL:
         budgets.append(FULL)
     best_first = furthest(history)
     leaders = [_leader(trial) for trial in best_first]
-    order = _order(list(weights), leaders)
+    order = _order(list(own), leaders)
     trials = {m: [t for t in history.trials if model_of(t, space) == m] for m in order}
     failed = (t for t in history.trials if t.state is State.FAILED)
     reasons = Counter(trial.reason or "unknown" for trial in failed)
@@ -141,11 +148,11 @@ def model_search(
         objective=objective.name,
         maximize=objective.maximize,
         optimizer=next((t.proposer for t in history.trials if t.proposer), "unknown"),
-        sampling=sampling if isinstance(sampling, str) else "given",
+        sampling=plan.sampling,
         budgets=np.array(budgets),
         models=tuple(order),
         hyperparameters=np.array([len(own[m]) for m in order], dtype=np.int64),
-        weights=np.array([weights[m] for m in order]),
+        weights=np.array([plan.weights[m] for m in order]),
         reached=np.array(
             [[len(trials[m]), *_measured(trials[m], budgets)] for m in order], dtype=np.int64
         ),
@@ -155,7 +162,7 @@ def model_search(
         by_default=tuple(
             any(_at_once(t) and _is_default(t, own[m], space) for t in trials[m]) for m in order
         ),
-        evaluations=evaluations,
+        evaluations=plan.evaluations if evaluations is None else evaluations,
         spent=np.array([math.fsum(_spent(t, budgets) for t in trials[m]) for m in order]),
         failed=np.array([sum(t.state is State.FAILED for t in trials[m]) for m in order]),
         best=np.array([best.get(m, math.nan) for m in order]),
@@ -163,6 +170,16 @@ def model_search(
         reasons=dict(reasons.most_common()),
         notes=_notes(best_first),
     )
+
+
+def search_plan(
+    space: Space, sampling: Sampling = "weighted", evaluations: float | None = None
+) -> SearchPlan:
+    """What a search is told, with each model's chance."""
+    one = ROOT in space.constants
+    weights = {str(space.constants[ROOT]): 1.0} if one else model_weights(space, sampling)
+    rule = sampling if isinstance(sampling, str) else "given"
+    return SearchPlan(rule, weights, evaluations)
 
 
 def hyperparameters_of(space: Space) -> dict[str, tuple[str, ...]]:

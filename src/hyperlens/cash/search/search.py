@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import ROOT, pool, pool_space
-from hyperlens.cash.results.model_search import furthest
+from hyperlens.cash.results.model_search import furthest, search_plan
 from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.refit import refitted
@@ -151,7 +151,7 @@ class Search:
         )  # fmt: skip
         setting = Setting(
             self.searched, optimizer, self.evaluations, self.target.maximize, self._storage, self.name,
-            self.time,
+            self.time, search_plan(self.searched, self.sampling, self.evaluations),
         )  # fmt: skip
         patience = None if self.time is None else self.time / PATIENCE
         timeout = patience if self.timeout is None else self.timeout

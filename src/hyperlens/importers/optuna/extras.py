@@ -43,7 +43,7 @@ def restore(history: History, trials: Sequence[StoredTrial]) -> History:
     space = Space(history.space.configspace, [str(text) for text in run.get("inferred", [])])
     source = str(run.get("source", history.source))
     notes = tuple(str(note) for note in run.get("notes", []))
-    return History(space, history.objectives, tuple(restored), source, notes)
+    return replace(history, space=space, trials=tuple(restored), source=source, notes=notes)
 
 
 def _order(objectives: Sequence[Objective], run: Json) -> list[int]:

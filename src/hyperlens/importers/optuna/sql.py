@@ -27,7 +27,7 @@ from hyperlens.importers.optuna.stored_study import (
     parsed,
 )
 from hyperlens.importers.values import one_line, seconds
-from hyperlens.proposal import PROPOSAL, SPACE
+from hyperlens.proposal import PLAN, PROPOSAL, SPACE
 from hyperlens.runs import databases
 
 _INFINITE = {"INF_POS": float("inf"), "INF_NEG": float("-inf"), "NAN": float("nan")}
@@ -110,9 +110,9 @@ def _read(database: Database, name: str | None) -> StoredStudy:
     _attributes(database, study, numbered)
     trials = sorted(numbered.values(), key=lambda trial: trial.number)
     names = _study_attribute(database, study, "system", METRIC_NAMES)
-    space = _study_attribute(database, study, "user", SPACE)
+    space, plan = (_study_attribute(database, study, "user", key) for key in (SPACE, PLAN))
     directions = _directions(database, study)
-    return StoredStudy(name, directions, names, distributions, trials, space=space)
+    return StoredStudy(name, directions, names, distributions, trials, space=space, plan=plan)
 
 
 def _directions(database: Database, study: int) -> list[str]:

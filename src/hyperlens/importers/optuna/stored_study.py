@@ -66,6 +66,7 @@ class StoredStudy:
     trials: list[StoredTrial] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     space: Any = None  # as one of our own runs recorded it, ConfigSpace's JSON
+    plan: Any = None  # of our own search over models, SearchPlan.to_dict
 
 
 def choose(names: Iterable[str], name: str | None, where: str) -> str:

@@ -20,9 +20,10 @@ from hyperlens.importers.optuna.stored_study import StoredStudy, StoredTrial, ch
 from hyperlens.importers.read_options import ReadOptions, settle
 from hyperlens.importers.spaces.conditions import infer
 from hyperlens.importers.values import seconds
-from hyperlens.proposal import PROPOSAL, SPACE, TWIN, Proposal
+from hyperlens.proposal import PLAN, PROPOSAL, SPACE, TWIN, Proposal
 from hyperlens.runs import databases
 from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.parameter import apart
 from hyperlens.spaces.space import Space, as_space
 
@@ -53,8 +54,8 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
             )
         )
     name, directions = study.study_name, [direction.name for direction in study.directions]
-    space = study.user_attrs.get(SPACE)
-    stored = StoredStudy(name, directions, study.metric_names, distributions, trials, space=space)
+    stored = StoredStudy(name, directions, study.metric_names, distributions, trials)
+    stored.space, stored.plan = study.user_attrs.get(SPACE), study.user_attrs.get(PLAN)
     return _history(stored, f"Optuna study '{name}'", options)
 
 
@@ -111,6 +112,7 @@ def _history(stored: StoredStudy, source: str, options: ReadOptions) -> History:
         tuple(_trial(trial, order) for trial in trials),
         source,
         tuple(notes),
+        plan=SearchPlan.from_dict(stored.plan),
     )
     return history if options.space is not None else restore(history, trials)
 

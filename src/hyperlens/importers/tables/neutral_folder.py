@@ -2,7 +2,8 @@
 
     trials.csv         one trial a row: its facts, `metric:NAME (minimize)`, `param:NAME`
     configspace.json   the space, in ConfigSpace's own form
-    run.json           where the run came from, its objectives, what was noticed and inferred
+    run.json           where the run came from, its objectives, what was noticed and inferred,
+                       and the plan of a search over models
 
 An empty cell is what is unknown or not active. A choice is written as its text, or as JSON where
 two choices have the same text. Numbers are written so that they are read back exactly.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.values import as_dict, as_list, one_line
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
 
 TRIALS, SPACE, RUN = "trials.csv", "configspace.json", "run.json"
@@ -71,6 +74,7 @@ def read(folder: Path, options: ReadOptions) -> History:
     space = Space(Space.load(folder / SPACE).configspace, inferred)
     source = str(description.get("source", folder.name))
     notes = [str(note) for note in description.get("notes", [])]
+    plan = SearchPlan.from_dict(description.get("plan"))
     try:
         trials = _trials(folder / TRIALS, space, objectives)
     except (ValueError, KeyError, OverflowError) as problem:
@@ -80,8 +84,9 @@ def read(folder: Path, options: ReadOptions) -> History:
         ) from problem
     asked = (options.study, options.space, options.maximize) != (None, None, None)
     if not (asked or options.objectives or options.parameters):
-        return History(space, tuple(objectives), tuple(trials), source, tuple(notes))
-    return as_history(RawRun(source, objectives, trials, space, notes=notes), options)
+        return History(space, tuple(objectives), tuple(trials), source, tuple(notes), plan=plan)
+    run = RawRun(source, objectives, trials, space, notes=notes)
+    return replace(as_history(run, options), plan=plan)
 
 
 def _objectives(description: Any, folder: Path) -> list[Objective]:

@@ -18,6 +18,7 @@ from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage.leases import Watch
 from hyperlens.optimize.storage.storages import Storage
 from hyperlens.runs.history import State
+from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Setting:
     storage: Storage = None
     study: str = "hyperlens"
     seconds: float | None = None
+    plan: SearchPlan | None = None
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,14 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
     f = _suited(f, setting.optimizer)
     where = open_engine(f, place.engine, place.workers, place.timeout, place.scheduler, place.files)
     try:
-        store = Store(setting.storage, setting.space, setting.study, setting.maximize, _name_of(f))
+        store = Store(
+            setting.storage,
+            setting.space,
+            setting.study,
+            setting.maximize,
+            _name_of(f),
+            setting.plan,
+        )
         try:
             with _signs_of_life(store, where):
                 Loop(setting, store, where, progress).go()

@@ -26,8 +26,19 @@ from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions, stored
 from hyperlens.optimize.storage.storages import Storage, opened, quiet
-from hyperlens.proposal import LEASE, PROPOSAL, REASON, RUNGS, SPACE, TWIN, Proposal, to_ranges
+from hyperlens.proposal import (
+    LEASE,
+    PLAN,
+    PROPOSAL,
+    REASON,
+    RUNGS,
+    SPACE,
+    TWIN,
+    Proposal,
+    to_ranges,
+)
 from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
 
 MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
@@ -63,6 +74,7 @@ class Store:
         study: str = "hyperlens",
         maximize: bool = False,
         objective: str = "cost",
+        plan: SearchPlan | None = None,
     ) -> None:
         self.space, self.maximize = space, maximize
         self._storage, self.source = opened(storage)
@@ -73,6 +85,8 @@ class Store:
             )
         self._id = self._storage.get_study_id_from_name(study)
         self._describe(study, direction, objective)
+        if plan is not None and PLAN not in self._study.user_attrs:
+            self._study.set_user_attr(PLAN, plan.to_dict())
         self._distributions = distributions(space)
         self._finished: set[int] = set()
         self._ours: dict[int, dict[str, Any]] = {}  # leases of trials that this process runs
@@ -261,6 +275,7 @@ class Store:
             (Objective(names[0], self.maximize),),
             tuple(_trial(t) for t in trials if t.state.is_finished() and self._counts(t)),
             f"Optuna study '{self._study.study_name}' in {self.source}",
+            plan=SearchPlan.from_dict(self._study.user_attrs.get(PLAN)),
         )
 
     def close(self) -> None:

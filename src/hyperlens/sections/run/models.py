@@ -1,7 +1,6 @@
 """A search over models: which model got what and why, and what mattered within the one that won.
 
-How models were sampled and how many evaluations were allowed is not in the run, so this
-section is shown where the search itself hands over its record, as the command `cash` does.
+The plan of a run says how its models were drawn; a run without one has no such section.
 """
 
 from __future__ import annotations
@@ -9,9 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hyperlens import words as say
-from hyperlens.cash.results.model_search import ModelSearch
+from hyperlens.cash.results.model_search import (
+    ModelSearch,
+    hyperparameters_of,
+    model_search,
+    so_far,
+)
 from hyperlens.cash.results.one_model import one_model
-from hyperlens.errors import AnalysisError
+from hyperlens.errors import AnalysisError, SpaceError
 from hyperlens.explain.importance.importance import Importance, importance
 from hyperlens.explain.models.fidelity import all_budgets
 from hyperlens.runs.history import History
@@ -22,8 +26,17 @@ from hyperlens.sections.parameters.importance import importance_card
 from hyperlens.surrogates.quality import FEWEST
 
 
+def tells_models(history: History) -> bool:
+    """Does the run say how models were drawn, and are they those of its space?"""
+    try:
+        models = hyperparameters_of(history.space)
+    except SpaceError:
+        return False
+    return history.plan is not None and set(models) <= set(history.plan.weights)
+
+
 def _models(e: Explanation) -> ModelSearch | None:
-    return None
+    return model_search(e.as_read) if tells_models(e.as_read) else None
 
 
 def _winner(e: Explanation) -> Importance | Unavailable | None:
@@ -31,7 +44,7 @@ def _winner(e: Explanation) -> Importance | Unavailable | None:
     if search is None or not search.leaders:
         return None
     name, seed = search.models[0], e.choices.seed
-    return attempt(f"importance within {name}", lambda: _within(e.history, name, seed))
+    return attempt(f"importance within {name}", lambda: _within(so_far(e.as_read), name, seed))
 
 
 MODELS = Part("models", _models)
