@@ -51,20 +51,29 @@ def study(trials: int) -> optuna.Study:
     return made
 
 
-def history(kind: str) -> hl.History:
+def models(storage: Any) -> hl.History:
+    """A small search over two models."""
+    X, y = make_classification(60, 4, random_state=0)
+    fast = ("GaussianNB", "QuadraticDiscriminantAnalysis")
+    table = pd.DataFrame(X)
+    return Search(table, y, "classification", 18, folds=1, models=fast, storage=storage).run()
+
+
+def history(kind: str, folder: Path) -> hl.History:
     if kind == "optuna":
         return hl.read(study(20))
     if kind == "cash":
-        X, y = make_classification(60, 4, random_state=0)
-        fast = ("GaussianNB", "QuadraticDiscriminantAnalysis")
-        return Search(pd.DataFrame(X), y, "classification", 18, folds=1, models=fast).run()
+        models(f"sqlite:///{folder / 'search.db'}")
+        return hl.read(folder / "search.db")
     trials = {"random": 24, "hyperband": 27, "smbo": 16}[kind]
     return hl.minimize(cost, SPACE, kind, trials)
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def run(request: pytest.FixtureRequest) -> tuple[hl.History, Analysis]:
-    made = history(request.param)
+def run(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[hl.History, Analysis]:
+    made = history(request.param, tmp_path_factory.mktemp("run"))
     return made, analyse(made)
 
 
@@ -83,6 +92,12 @@ def test_sections_are_those_of_the_report(run: tuple[hl.History, Analysis]) -> N
     for section in SECTIONS.values():
         if section.id not in OF_ONE:
             assert told(live(fresh, section.id)) == told(list(section.cards(analysis))), section.id
+
+
+def test_models_are_shown_of_a_search_over_models_alone(run: tuple[hl.History, Analysis]) -> None:
+    shown = [card.id for card in run[1].cards if card.section == "Models"]
+    assert shown == (["models", "winner"] if "model" in run[0].space.names else [])
+    assert [card.id for card in live(replace(run[0]), "models")] == shown
 
 
 def test_cards_of_one_parameter_are_those_of_the_report(run: tuple[hl.History, Analysis]) -> None:

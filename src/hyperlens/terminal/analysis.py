@@ -11,11 +11,13 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.parameters.importance import IMPORTANCE
 from hyperlens.sections.parameters.regions import REGIONS
+from hyperlens.sections.run.models import MODELS, WINNER
 from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.run.search import BIAS
 from hyperlens.sections.summary import warnings
 from hyperlens.sections.surrogates import SURROGATES
 from hyperlens.terminal import COLOURS, sentences
+from hyperlens.terminal.cash import models_table
 from hyperlens.terminal.importance import importance_table, rest
 from hyperlens.terminal.tables import facts
 from hyperlens.terminal.text import digits, number, percent, printable
@@ -31,6 +33,7 @@ def show_analysis(analysis: Analysis) -> None:
     qualities = analysis[SURROGATES].qualities
     console.print(_facts(analysis))
     console.print()
+    _show_models(console, analysis)
     if isinstance(importance, Importance):
         console.print(importance_table(importance, MOST_ROWS))
         for line in rest(importance):
@@ -42,6 +45,18 @@ def show_analysis(analysis: Analysis) -> None:
     doubts = [q.sentence for q in qualities if q.verdict != "trust"]
     findings = (*regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
     sentences(console, None, (*findings, *remarks, *doubts))
+
+
+def _show_models(console: Console, analysis: Analysis) -> None:
+    """Of a search over models: which got what and why, and what mattered within the best."""
+    search, winner = analysis[MODELS], analysis[WINNER]
+    if search is None:
+        return
+    console.print(models_table(search))
+    within = f"Within {search.models[0]}: " if isinstance(winner, Importance) else ""
+    for sentence in (*search.story, *search.notes, *([within + winner.sentence] if winner else ())):
+        console.print(Text(printable(sentence)))
+    console.print()
 
 
 def _facts(analysis: Analysis) -> Table:

@@ -25,7 +25,7 @@ def say(*sentences: str) -> None:
 
 @layout.register
 def _(record: ModelSearch) -> Iterator[RenderableType]:
-    yield _models(record)
+    yield models_table(record)
     yield Text()
     yield _leaders(record)
     yield Text()
@@ -33,7 +33,7 @@ def _(record: ModelSearch) -> Iterator[RenderableType]:
         yield Text(printable(sentence))
 
 
-def _models(record: ModelSearch) -> Table:
+def models_table(record: ModelSearch) -> Table:
     best = f"best {record.objective}"
     rows = table("model", "weight", "drawn", "on all rows", "evaluations", "failed", best)
     for i, name in enumerate(record.models[:MOST_LISTED]):
