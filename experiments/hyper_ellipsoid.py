@@ -25,8 +25,8 @@ import pandas as pd
 
 import hyperlens as hl
 from experiments import DATA, options, publish, table
+from hyperlens.explain.models.curves import sobol
 from hyperlens.explain.shapley.attribution import attribute
-from hyperlens.explain.shapley.backgrounds import sobol
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.optimize import SMBO
 from hyperlens.spaces.cube import FloatArray

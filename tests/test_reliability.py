@@ -16,7 +16,7 @@ from sklearn.linear_model import BayesianRidge
 
 import hyperlens as hl
 from hyperlens.explain.effects.reliability import nll
-from hyperlens.explain.models.adapters import BoTorch, adapted
+from hyperlens.explain.models.adapters import Adapted, adapted
 from hyperlens.explain.models.curves import sample_box
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates import GP
@@ -220,7 +220,7 @@ def test_models_with_a_posterior_go_through_the_adapter() -> None:
             return Posterior()
 
     surrogate = adapted(Model())
-    assert isinstance(surrogate, BoTorch)
+    assert isinstance(surrogate, Adapted)
     mean, std = surrogate.predict(np.array([[0.25, 0.5]]))
     np.testing.assert_allclose([mean[0], std[0]], [1.25, 2.0])
 

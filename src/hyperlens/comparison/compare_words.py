@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hyperlens.errors import listed
+from hyperlens.words import counted
 
 if TYPE_CHECKING:
     from hyperlens.comparison.compare import Comparison, Pair
     from hyperlens.comparison.friedman import Friedman
 
-NAMES = {"finner": "Finner's", "holm": "Holm's", "bonferroni": "Bonferroni's"}
 MOST_PAIRS = 12  # differences that are told one by one
 FEW_ROWS, FEW_METHODS = 10, 5  # below both the chi-squared form of Friedman's test is rough
 
@@ -73,7 +73,7 @@ def difference(pair: Pair, record: Comparison) -> str:
     """One difference that was shown."""
     corrected = record.friedman is not None
     adjusted = f"adjusted {p_value(pair.adjusted)}" if corrected else p_value(pair.p)
-    where = f"over {_count(pair.rows, 'data set')}, " if pair.rows != record.rows else ""
+    where = f"over {counted(pair.rows, 'data set')}, " if pair.rows != record.rows else ""
     draws = f", {pair.zeros} equal" if pair.zeros else ""
     better, worse, wins, losses = pair.first, pair.second, pair.wins, pair.losses
     gap, low, high, effect = pair.difference, pair.low, pair.high, pair.effect
@@ -81,7 +81,7 @@ def difference(pair: Pair, record: Comparison) -> str:
         better, worse, wins, losses = worse, better, losses, wins
         gap, low, high, effect = 0.0 - gap, 0.0 - high, 0.0 - low, -effect
     return (
-        f"{better} is better than {worse} ({adjusted}; {where}{_count(wins, 'win')}, {losses} "
+        f"{better} is better than {worse} ({adjusted}; {where}{counted(wins, 'win')}, {losses} "
         f"{'loss' if losses == 1 else 'losses'}{draws}; "
         f"median difference {gap:.3g}, {1 - record.alpha:.0%} interval {low:.3g} to {high:.3g}; "
         f"rank-biserial correlation {effect:.2f})."
@@ -104,8 +104,8 @@ def _sentences(record: Comparison) -> list[str]:
         said.append(omnibus(record.friedman, record.alpha))
         said.append(
             f"Each two methods were compared by a two-sided Wilcoxon signed-rank test"
-            f"{over_both(record)}, its p-values adjusted by {NAMES[record.correction]} procedure for "
-            f"{len(record.pairs)} comparisons."
+            f"{over_both(record)}, its p-values adjusted by {record.correction.capitalize()}'s "
+            f"procedure for {len(record.pairs)} comparisons."
         )
     said += _ties(record)
     said += [difference(pair, record) for pair in shown[:MOST_PAIRS]]
@@ -139,7 +139,7 @@ def _notes(record: Comparison) -> list[str]:
     if record.dropped:
         tests = "Ranks and Friedman's test" if record.friedman is not None else "Ranks"
         notes.append(
-            f"{tests} leave out {_count(len(record.dropped), 'data set')} with a missing result "
+            f"{tests} leave out {counted(len(record.dropped), 'data set')} with a missing result "
             f"({listed(record.dropped)}); each pair uses every data set that has both results "
             f"({span(record)})."
         )
@@ -175,7 +175,3 @@ def _least(pair: Pair, record: Comparison) -> float:
     least = min(1.0, 2.0 ** (1 - pair.rows))
     m = len(record.pairs)
     return 1 - (1 - least) ** m if record.correction == "finner" else min(1.0, m * least)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -10,7 +10,6 @@ from hyperlens.comparison.compare_words import over_both
 if TYPE_CHECKING:
     from hyperlens.comparison.compare import Comparison
 
-NAMES = {"finner": "Finner", "holm": "Holm", "bonferroni": "Bonferroni"}
 _SPECIAL = {
     **{c: f"\\{c}" for c in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -31,13 +30,11 @@ def latex(record: Comparison) -> str:
     values = {(p.second, p.first): p for p in record.pairs}
     rows = []
     for i, second in enumerate(record.ranks):
-        cells = []
-        for first in list(record.ranks)[:i]:
-            pair = values[second, first]
-            cells.append(_p(pair.adjusted, bold=not pair.different))
+        pairs = [values[second, first] for first in list(record.ranks)[:i]]
+        cells = [_p(pair.adjusted, bold=not pair.different) for pair in pairs]
         rows.append(" & ".join([methods[i], *cells, "--", *[""] * (len(methods) - i - 1)]) + r" \\")
     alone = len(record.pairs) == 1
-    how = "" if alone else f", adjusted by {NAMES[record.correction]}'s procedure"
+    how = "" if alone else f", adjusted by {record.correction.capitalize()}'s procedure"
     return "\n".join(
         [
             *_table(

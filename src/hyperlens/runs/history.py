@@ -46,6 +46,11 @@ class Objective:
     def direction(self) -> str:
         return "maximised" if self.maximize else "minimised"
 
+    @property
+    def sign(self) -> float:
+        """What a cost is multiplied by to be minimised, and by to be shown again."""
+        return -1.0 if self.maximize else 1.0
+
 
 @dataclass(frozen=True, repr=False)
 class Trial:
@@ -201,7 +206,7 @@ class History:
 
     def _complete(self, name: str | None) -> Data:
         objective = self.objective(name)
-        sign = -1.0 if objective.maximize else 1.0
+        sign = objective.sign
         costs = sign * self.measured(objective)
         rows = np.flatnonzero(self.is_analysed & np.isfinite(costs))
         if len(rows) == 0:

@@ -8,6 +8,7 @@ Symbols
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,13 +59,12 @@ def assess(
     Trust needs R2 >= 0.7 and a 95 % band that covers at least 80 %; caution needs R2 >= 0.3.
     """
     trials, folds = len(X), min(folds, len(X))
-    undefined = (float("nan"), float("nan"), float("nan"))
-    if trials < 2:
-        sentence = f"The {name} cannot be assessed: there is only one trial."
-        return Quality(name, *undefined, trials, folds, "do not trust", sentence)
-    if np.ptp(y) == 0:
+    if trials < 2 or np.ptp(y) == 0:
         sentence = f"All {trials} costs are equal, so there is nothing for the {name} to explain."
-        return Quality(name, *undefined, trials, folds, "do not trust", sentence)
+        if trials < 2:
+            sentence = f"The {name} cannot be assessed: there is only one trial."
+        unknown = math.nan
+        return Quality(name, unknown, unknown, unknown, trials, folds, "do not trust", sentence)
     mean, std = np.empty(trials), np.empty(trials)
     order = np.random.default_rng(seed).permutation(trials)
     for fold in np.array_split(order, folds):

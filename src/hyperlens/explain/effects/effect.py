@@ -16,7 +16,7 @@ from hyperlens.explain.effects import effect_words as words
 from hyperlens.explain.effects.averaging import averaged, sampled
 from hyperlens.explain.effects.gaps import Gap, gaps
 from hyperlens.explain.models.curves import curves
-from hyperlens.explain.models.fitting import SAMPLE, Fitted, fit_or_take
+from hyperlens.explain.models.fitting import SAMPLE, Fitted, fit
 from hyperlens.explain.models.training import Cap, Training
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -155,14 +155,13 @@ def effect(
     names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     columns = tuple(history.space.column(name) for name in names)
     _check(names, band, level, grid)
-    fitted = fit_or_take(
+    fitted = fit(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )
     axes = [history.space.grid(name, grid) for name in names]
     points = np.array(list(product(*(codes for codes, _ in axes))))
     average, sampling = _average(fitted, names, columns, points, band, seed, exact)
     target = history.objective(objective)
-    sign = -1.0 if target.maximize else 1.0
     best = history.best(objective, budget).values
     return Effect(
         objective=target.name,
@@ -171,9 +170,9 @@ def effect(
         values=tuple(tuple(values) for _, values in axes),
         log=tuple(history.space[name].log for name in names),
         numeric=tuple(history.space[name].numeric for name in names),
-        **_bands(average, band, level, sign),
-        **_trials(history, fitted.training, columns, points, sign),
-        **_singles(fitted, columns, points, ice, seed, sign),
+        **_bands(average, band, level, target.sign),
+        **_trials(history, fitted.training, columns, points, target.sign),
+        **_singles(fitted, columns, points, ice, seed, target.sign),
         band=band,
         level=level,
         surrogate=fitted.name,

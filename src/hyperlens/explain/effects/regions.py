@@ -23,7 +23,7 @@ from hyperlens.explain.effects.averaging import averaged
 from hyperlens.explain.effects.rules import rule_in_words, sides
 from hyperlens.explain.effects.splits import Split, category_split, impurity, ordered_split
 from hyperlens.explain.models.curves import Curves, curves
-from hyperlens.explain.models.fitting import Fitted, fit_or_take
+from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.record import Record, written_out
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, intersect
@@ -138,9 +138,8 @@ class Regions(Record):
             for value, *numbers in zip(self.values, r.mean, r.low, r.high, strict=True)
         ]
         names = ["id", "rule", written_out(self.parameter), "mean", "low", "high"]
-        return pd.DataFrame(
-            rows, columns=names, dtype=object
-        )  # texts as they are, whatever is in them
+        # texts as they are, whatever is in them
+        return pd.DataFrame(rows, columns=names, dtype=object)
 
     def split(self, region: int) -> Regions:
         """Split one leaf where it gains most."""
@@ -188,7 +187,7 @@ def regions(
     """
     _check(criterion, levels, splits, until)
     column = history.space.column(parameter)
-    fitted = fit_or_take(history, surrogate, seed=seed, objective=objective)
+    fitted = fit(history, surrogate, seed=seed, objective=objective)
     codes, values = history.space.grid(parameter, grid)
     with one_thread():
         drawn = curves(fitted.model, history.space.cube, (column,), codes[:, None], sample, seed)
@@ -276,25 +275,25 @@ class Grower:
         if leaf is None:
             known = ", ".join(str(r.id) for r in tree.leaves)
             raise AnalysisError(f"There is no leaf {region}; choose one of {known}.")
-        found = self._best(leaf)
-        if found is None:
+        chosen = self._best(leaf)
+        if chosen is None:
             raise AnalysisError(f"Region {region} cannot be split further; choose another one.")
-        grown = self._apply(tree, leaf, found[1])
+        grown = self._apply(tree, leaf, chosen)
         return replace(grown, tree=self.known(grown.tree))
 
     def by_levels(self, tree: Regions, levels: int) -> Regions:
         for depth in range(levels):
             for leaf in tree.leaves:
-                if leaf.level == depth and (found := self._best(leaf)):
-                    tree = self._apply(tree, leaf, found[1])
+                if leaf.level == depth and (chosen := self._best(leaf)):
+                    tree = self._apply(tree, leaf, chosen)
         return tree
 
     def best_first(self, tree: Regions, splits: int) -> Regions:
         heap: list[tuple[float, int, Region, Split]] = []
 
         def offer(leaf: Region) -> None:
-            if found := self._best(leaf):
-                heapq.heappush(heap, (-found[0], leaf.id, leaf, found[1]))
+            if chosen := self._best(leaf):
+                heapq.heappush(heap, (-chosen.gain, leaf.id, leaf, chosen))
 
         offer(tree.tree[0])
         for _ in range(splits):
@@ -311,16 +310,16 @@ class Grower:
         while leaf := tree.best:
             if self.known((replace(leaf, parent=None),))[0].confidence <= confidence:
                 break
-            found = self._best(leaf)
-            if found is None:
+            chosen = self._best(leaf)
+            if chosen is None:
                 note = f"No further split brings the mean standard deviation to {confidence:g}."
                 return replace(tree, notes=(*tree.notes, note))
-            tree = self._apply(tree, leaf, found[1])
+            tree = self._apply(tree, leaf, chosen)
         return tree
 
     # One step of Algorithm 1: the best split of a node, and its two regions
 
-    def _best(self, leaf: Region) -> tuple[float, Split] | None:
+    def _best(self, leaf: Region) -> Split | None:
         """The split that gains most among columns active in the whole node (Appendix B)."""
         rows = self._rows(leaf.box)
         T = self.targets[rows]
@@ -334,16 +333,14 @@ class Grower:
             x = self.drawn.latents[rows, j]
             axis = cube.axes[j]
             if axis.codes is not None and not axis.ordered:
-                found = category_split(j, axis.level(x), T, self.min_size)
+                split = category_split(j, axis.level(x), T, self.min_size)
             else:
-                found = ordered_split(j, axis.snap(x), T, self.min_size)
-            if found is not None:
-                options.append(found)
-        if not options:
-            return None
-        chosen = max(options, key=lambda s: s.gain)
+                split = ordered_split(j, axis.snap(x), T, self.min_size)
+            if split is not None:
+                options.append(split)
+        best = max(options, key=lambda s: s.gain, default=None)
         floor = max(self.min_improvement * impurity(self.targets), 1e-300)
-        return (chosen.gain, chosen) if chosen.gain >= floor else None
+        return best if best is not None and best.gain >= floor else None
 
     def _apply(self, tree: Regions, leaf: Region, chosen: Split) -> Regions:
         box = dict(leaf.box)
@@ -401,7 +398,7 @@ class Grower:
                 average = averaged(
                     self.fitted, (self.column,), self.codes[:, None], self.seed, region.box
                 )
-                sign = -1.0 if self.history.objective(self.objective).maximize else 1.0
+                sign = self.history.objective(self.objective).sign
                 found[region.id] = self._with(region, sign * average.mean, average.pointwise)
             else:
                 parts = [found[k] for k in region.children]

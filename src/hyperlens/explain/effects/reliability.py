@@ -18,7 +18,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.regions import Regions
-from hyperlens.explain.models.curves import Curves, sample_box
+from hyperlens.explain.models.curves import sample_box
 from hyperlens.plain import plain
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -221,11 +221,7 @@ def _neighbourhood(history: History, tree: Regions, column: int) -> _Row | None:
     away[np.isnan(vectors) & np.isnan(best)] = 0.0
     away[:, column] = 0.0
     near = np.argsort(away.sum(axis=1), kind="stable")[: max(region.points, 1)]
-    return _averaged(drawn, near, -1.0 if chosen.maximize else 1.0)
-
-
-def _averaged(drawn: Curves, rows: Any, sign: float) -> _Row:
     with np.errstate(invalid="ignore"):
-        mean = sign * np.nanmean(drawn.mean[rows], axis=0)
-        std = np.sqrt(np.nanmean(drawn.variance[rows], axis=0))
-    return _Row("nearest to the best trial", len(rows), mean, std, drawn.latents[rows])
+        mean = chosen.sign * np.nanmean(drawn.mean[near], axis=0)
+        std = np.sqrt(np.nanmean(drawn.variance[near], axis=0))
+    return _Row("nearest to the best trial", len(near), mean, std, drawn.latents[near])

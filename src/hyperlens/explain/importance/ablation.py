@@ -18,7 +18,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.importance.configurations import Named, Which, named
 from hyperlens.explain.models.curves import mean_of
-from hyperlens.explain.models.fitting import Fitted, fit_or_take
+from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
 from hyperlens.explain.shapley.attribution import attribute
 from hyperlens.explain.shapley.coalitions import Game
@@ -93,7 +93,7 @@ def ablation(
     if method not in ("forward", "backward"):
         raise AnalysisError(f"There is no method '{method}'; choose 'forward' or 'backward'.")
     start, end = named(history, source, objective), named(history, target, objective)
-    fitted = fit_or_take(
+    fitted = fit(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )
     pair = _Pair.of(history.space.cube, start, end)
@@ -102,7 +102,7 @@ def ablation(
         alone = mean_of(fitted.model, np.array([pair.mixed({j}) for j in order]))
         shapley = np.asarray(_shapley(fitted, pair)[order])
     measured = history.objective(objective)
-    sign = -1.0 if measured.maximize else 1.0
+    sign = measured.sign
     onwards = 1 if method == "forward" else -1  # which way of the walk leads from source to target
     at_source, at_target = cost[::onwards][[0, -1]]
     payout = sign * (at_target - at_source)

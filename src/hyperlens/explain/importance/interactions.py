@@ -86,7 +86,7 @@ def interactions(
         except AnalysisError:
             fitted = forest
     else:
-        fitted = fit(history, surrogate, seed=seed, objective=objective)
+        fitted = fit(history, str(surrogate), seed=seed, objective=objective)
     found = shares(history, fitted, 2, level, seed)
     pairs = [k for k, effect in enumerate(found.effects) if len(effect) == 2]
     h = friedman(found.effects, found.share[None, :], pairs)[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from hyperlens.explain.importance.configurations import Which, named
 from hyperlens.explain.models.curves import mean_of
-from hyperlens.explain.models.fitting import Fitted, fit_or_take
+from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -69,10 +69,9 @@ def local_importance(
     """Which parameters matter near a configuration: "best", "default", a trial, or values."""
     space, chosen = history.space, history.objective(objective)
     here = named(history, at, objective)
-    fitted = fit_or_take(
+    fitted = fit(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )
-    sign = -1.0 if chosen.maximize else 1.0
     with one_thread():
         cost = float(fitted.model.predict(here.vector[None])[0][0])
         variance = np.zeros(len(space))
@@ -93,12 +92,12 @@ def local_importance(
         objective=chosen.name,
         maximize=chosen.maximize,
         at=here.called,
-        cost=sign * cost,
+        cost=chosen.sign * cost,
         parameters=names,
         values=tuple(here.values.get(name) for name in names),
         share=share[order],
         std=np.sqrt(variance[order]),
-        best=sign * best[order],
+        best=chosen.sign * best[order],
         best_values=tuple(best_values[j] for j in order),
         surrogate=fitted.name,
         quality=fitted.quality,

@@ -9,7 +9,9 @@ scikit-learn (the standard deviation is that over its members); a model of BoTor
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,63 +27,47 @@ REMEDY = (
 
 
 @dataclass(frozen=True)
-class WithStd:
-    """A regressor of scikit-learn that knows its standard deviation."""
+class Adapted:
+    """A model of another library by what gives mean and standard deviation at vectors."""
 
-    model: Any
-
-    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        mean, std = self.model.predict(X, return_std=True)
-        return np.asarray(mean), np.asarray(std)
+    predict: Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
-@dataclass(frozen=True)
-class Ensemble:
-    """An ensemble of scikit-learn whose prediction is the mean of its members'."""
-
-    model: Any
-
-    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        columns = getattr(self.model, "estimators_features_", [slice(None)] * self.members)
-        votes = np.array(
-            [
-                member.predict(X[:, chosen])
-                for member, chosen in zip(self.model.estimators_, columns, strict=True)
-            ]
-        )
-        return votes.mean(axis=0), votes.std(axis=0)
-
-    @property
-    def members(self) -> int:
-        return len(self.model.estimators_)
+def _with_std(model: Any, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of a regressor of scikit-learn that knows its standard deviation."""
+    mean, std = model.predict(X, return_std=True)
+    return np.asarray(mean), np.asarray(std)
 
 
-@dataclass(frozen=True)
-class BoTorch:
-    """A single-output model of BoTorch. Its costs count as minimised, as everywhere inside."""
+def _over_members(model: Any, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of an ensemble of scikit-learn whose prediction is the mean of its members'."""
+    members = model.estimators_
+    columns = getattr(model, "estimators_features_", [slice(None)] * len(members))
+    votes = np.array([m.predict(X[:, own]) for m, own in zip(members, columns, strict=True)])
+    return votes.mean(axis=0), votes.std(axis=0)
 
-    model: Any
 
-    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        import torch
+def _of_botorch(model: Any, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of a single-output model of BoTorch. Its costs count as minimised, as everywhere inside."""
+    import torch
 
-        with torch.no_grad():
-            posterior = self.model.posterior(torch.as_tensor(X, dtype=torch.float64))
-            mean, variance = posterior.mean, posterior.variance
-        return mean.numpy().ravel(), np.sqrt(variance.numpy().ravel())
+    with torch.no_grad():
+        posterior = model.posterior(torch.as_tensor(X, dtype=torch.float64))
+        mean, variance = posterior.mean, posterior.variance
+    return mean.numpy().ravel(), np.sqrt(variance.numpy().ravel())
 
 
 def adapted(model: Any) -> Predictor:
     """The model as a surrogate."""
     if callable(getattr(type(model), "posterior", None)):
-        return BoTorch(model)
+        return Adapted(partial(_of_botorch, model))
     predict = getattr(model, "predict", None)
     if predict is None:
         raise AnalysisError(f"A {type(model).__name__} predicts nothing; {REMEDY}.")
     if "return_std" in inspect.signature(predict).parameters:
-        return WithStd(model)
+        return Adapted(partial(_with_std, model))
     if _averages(model):
-        return Ensemble(model)
+        return Adapted(partial(_over_members, model))
     surrogate: Predictor = model
     return surrogate
 

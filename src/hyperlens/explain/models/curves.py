@@ -63,6 +63,11 @@ def curves(
     return Curves(latents, mean, variance)
 
 
+def sobol(size: int, d: int, seed: int) -> FloatArray:
+    engine = scipy.stats.qmc.Sobol(d, rng=np.random.default_rng(seed))
+    return np.asarray(engine.random(1 << max(size - 1, 0).bit_length())[:size])
+
+
 def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) -> FloatArray:
     """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 B)."""
     engine = scipy.stats.qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
@@ -77,8 +82,7 @@ def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) ->
 
 def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> FloatArray:
     """Sobol' points of the latents inside a box."""
-    engine = scipy.stats.qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
-    latents = np.asarray(engine.random(1 << max(int(size - 1).bit_length(), 0)))[:size]
+    latents = sobol(size, cube.d, seed)
     for j, runs in box.items():
         starts = np.array([low for low, _ in runs])
         lengths = np.cumsum([0.0] + [high - low for low, high in runs])

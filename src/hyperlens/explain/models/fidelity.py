@@ -147,10 +147,8 @@ def _completed(
         trial = history.trials[rows[p]]
         key = (np.where(np.isnan(X[p]), -1.0, X[p]).tobytes(), trial.seed, trial.instance)
         if full[p]:
-            best[("measured", p)] = p
-            best.setdefault(key, p)
-        else:
-            best.setdefault(key, p)
+            best["measured", p] = p
+        best.setdefault(key, p)
     chosen = {int(rows[p]): p for p in best.values()}
     used = set(rows.tolist())
     found, predicted = [], 0

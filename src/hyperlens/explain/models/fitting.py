@@ -56,7 +56,7 @@ class Fitted:
 
 def fit(
     history: History,
-    surrogate: str = "gp",
+    surrogate: Any = "gp",
     *,
     seed: int = 0,
     objective: str | None = None,
@@ -64,7 +64,12 @@ def fit(
     budget: float | None = None,
     cap: Cap | None = None,
 ) -> Fitted:
-    """Fit and assess a surrogate; the same request is answered from memory."""
+    """Fit and assess a surrogate by its name; the same request is answered from memory.
+
+    A model that the user has fitted is taken as it is.
+    """
+    if not isinstance(surrogate, str):
+        return given(history, surrogate, objective=objective, budget=budget, cap=cap)
     if surrogate not in SURROGATES:
         raise AnalysisError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
     if not 0 <= seed <= MOST_SEED:
@@ -82,13 +87,12 @@ def fit(
             )
         _check_scale(history.data(objective, budget).y)
         data = training(history, objective, budget, cap, seed)
+        forest = surrogate == "forest"
         history.memory[key] = (
-            _forest(history, data, seed, trees)
-            if surrogate == "forest"
-            else _gp(history, data, seed)
+            _forest(history, data, seed, trees) if forest else _gp(history, data, seed)
         )
-    found: Fitted = history.memory[key]
-    return found
+    fitted: Fitted = history.memory[key]
+    return fitted
 
 
 def _check_scale(y: FloatArray) -> None:
@@ -103,24 +107,6 @@ def _check_scale(y: FloatArray) -> None:
             f"The costs differ by {spread:.3g}, which is too little to compute with; give them in "
             "a smaller unit."
         )
-
-
-def fit_or_take(
-    history: History,
-    surrogate: Any,
-    *,
-    seed: int = 0,
-    objective: str | None = None,
-    trees: int = 64,
-    budget: float | None = None,
-    cap: Cap | None = None,
-) -> Fitted:
-    """A surrogate by its name, or one that the user has fitted."""
-    if isinstance(surrogate, str):
-        return fit(
-            history, surrogate, seed=seed, objective=objective, trees=trees, budget=budget, cap=cap
-        )
-    return given(history, surrogate, objective=objective, budget=budget, cap=cap)
 
 
 def given(
@@ -152,8 +138,7 @@ def given(
         f"The given surrogate fits the {len(data.y)} analysed trials with R2 {r2:.2f}; it was not "
         "fitted here, so whether it predicts new ones is not known."
     )
-    unknown = math.nan
-    quality = Quality("given", r2, unknown, unknown, len(data.y), 0, "caution", sentence)
+    quality = Quality("given", r2, math.nan, math.nan, len(data.y), 0, "caution", sentence)
     kinds: dict[type, SurrogateName] = {GP: "gp", Forest: "forest"}
     name = kinds.get(type(surrogate), "given")
     return Fitted(name, surrogate, quality, data, data.notes, history.space.cube)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.curves import Predictor
-from hyperlens.explain.models.fitting import SurrogateName, fit, given
+from hyperlens.explain.models.fitting import SurrogateName, fit
 from hyperlens.proposal import Acquisition, Proposal, from_ranges
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
@@ -99,7 +99,6 @@ def proposer(
     history: History,
     trial: int,
     surrogate: Any = None,
-    *,
     objective: str | None = None,
     seed: int = 0,
     trees: int = 64,
@@ -159,17 +158,14 @@ def _rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
 
 
 def _notes(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
-    notes: tuple[str, ...] = ()
-    if failed:
-        notes += (
-            f"Of the {learned} results it knew, {failed} were failures, which count as the worst.",
-        )
-    if awaited:
-        notes += (
-            f"Beside the {learned} results it knew, the surrogate believed its own means of the "
-            f"{awaited} trials that were still running.",
-        )
-    return notes
+    failures = (
+        f"Of the {learned} results it knew, {failed} were failures, which count as the worst."
+    )
+    running = (
+        f"Beside the {learned} results it knew, the surrogate believed its own means of the {awaited} "
+        "trials that were still running."
+    )
+    return (failures,) * bool(failed) + (running,) * bool(awaited)
 
 
 def _learned(
@@ -223,12 +219,10 @@ def _fitted(
             f"Before trial {number} fewer than two different costs were known, so no surrogate can "
             "say why it was proposed; choose a later trial."
         )
+    fitted = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
+    basis: tuple[str, ...] = ("The surrogate that is explained was given.",)
     if isinstance(surrogate, str):
-        fitted = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
-        basis: tuple[str, ...] = _what_was_fitted(before, SURROGATES[surrogate], number, objective)
-    else:
-        fitted = given(before, surrogate, objective=objective)
-        basis = ("The surrogate that is explained was given.",)
+        basis = _what_was_fitted(before, SURROGATES[surrogate], number, objective)
     acquisition, tau = recorded_aim(history.trials[place])
     X, y = fitted.training.X, fitted.training.y
     with one_thread():

@@ -77,14 +77,8 @@ class Question:
             )
 
     def proposer(self, history: History, trial: int) -> Proposer:
-        return proposer(
-            history,
-            trial,
-            self.surrogate,
-            objective=self.objective,
-            seed=self.seed,
-            trees=self.trees,
-        )
+        objective, seed, trees = self.objective, self.seed, self.trees
+        return proposer(history, trial, self.surrogate, objective, seed, trees)
 
     def compared_with(
         self, history: History, vector: FloatArray, source: Proposer

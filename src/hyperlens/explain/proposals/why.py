@@ -33,7 +33,7 @@ from hyperlens.explain.shapley.backgrounds import KINDS, WIDTH, Kind
 from hyperlens.explain.shapley.coalitions import Game, Quantities
 from hyperlens.proposal import Acquisition
 from hyperlens.record import Record
-from hyperlens.runs.history import History
+from hyperlens.runs.history import History, Objective
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.acquisition import lower_confidence_bound
 from hyperlens.surrogates.quality import Quality
@@ -184,11 +184,11 @@ def explained(
 ) -> Why:
     """The record of one proposal."""
     objective = history.objective(question.objective)
-    sign = -1.0 if objective.maximize else 1.0
+    sign = objective.sign
     own = named(history, trial)
     latents, background, reference = question.compared_with(history, own.vector, source)
 
-    tau, judged, quantities = _judged(source, question, objective.maximize)
+    tau, judged, quantities = _judged(source, question, objective)
     attribution = attribute(
         Game(source.model, history.space.cube, own.vector, latents, quantities),
         question.method,
@@ -238,18 +238,20 @@ def explained(
     )
 
 
-def _judged(source: Proposer, question: Question, maximize: bool) -> tuple[float, Aim, Quantities]:
+def _judged(
+    source: Proposer, question: Question, objective: Objective
+) -> tuple[float, Aim, Quantities]:
     """tau, what the proposal is judged by, and mean, std, bound and score of minimised costs."""
     tau = next((t for t in (question.tau, source.tau) if t is not None), 1.0)
     acquisition = question.acquisition or source.acquisition or "lcb"
     same = acquisition == source.acquisition and (acquisition == "ei" or tau == source.tau)
-    score = score_of(acquisition, source.best, -1.0 if maximize else 1.0)
+    score = score_of(acquisition, source.best, objective.sign)
 
     def quantities(mean: FloatArray, std: FloatArray) -> FloatArray:
         rows = [mean, std, lower_confidence_bound(mean, std, tau)]
         return np.stack(rows if score is None else [*rows, score(mean, std)])
 
-    return tau, aim(acquisition, maximize, source.recorded and same), quantities
+    return tau, aim(acquisition, objective.maximize, source.recorded and same), quantities
 
 
 def _shown(parts: Sequence[Part], tau: float, sign: float) -> dict[str, Part]:
@@ -262,9 +264,7 @@ def _shown(parts: Sequence[Part], tau: float, sign: float) -> dict[str, Part]:
 
 def _arrays(parts: Mapping[str, Part], order: IntArray) -> dict[str, Any]:
     """Contributions with both ends of their intervals; None for a score that there is not."""
-    arrays: dict[str, Any] = {}
-    for name in PARTS:
-        arrays |= dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    arrays: dict[str, Any] = {name + end: None for name in PARTS for end in ("", "_low", "_high")}
     for name, part in parts.items():
         middle, reach = part.contribution[order], part.reach[order]
         arrays |= {name: middle, f"{name}_low": middle - reach, f"{name}_high": middle + reach}

@@ -146,11 +146,15 @@ def gram(P: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-squared / (2 * width**2)))
 
 
+def signs(size: int, n: int) -> FloatArray:
+    """What each point counts in a mean over the first n less a mean over the others."""
+    return np.where(np.arange(size) < n, 1.0 / n, -1.0 / (size - n))
+
+
 def discrepancy(K: FloatArray, n: int) -> float:
     """Square root of the biased MMD^2 of the first n points against the others."""
-    sign = np.full(len(K), -1.0 / (len(K) - n))
-    sign[:n] = 1.0 / n
-    return float(np.sqrt(max(sign @ K @ sign, 0.0)))
+    sign = signs(len(K), n)
+    return float(np.sqrt(max(float(sign @ K @ sign), 0.0)))
 
 
 def expected(K: FloatArray, sizes: IntArray) -> FloatArray:
@@ -163,8 +167,7 @@ def expected(K: FloatArray, sizes: IntArray) -> FloatArray:
 def compared(K: FloatArray, n: int, rng: np.random.Generator) -> tuple[float, float]:
     """Discrepancy of the first n points against the others, and its permutation p-value."""
     seen = discrepancy(K, n)
-    sign = np.full(len(K), -1.0 / (len(K) - n))
-    sign[:n] = 1.0 / n
+    sign = signs(len(K), n)
     shuffled = np.array([rng.permutation(sign) for _ in range(PERMUTATIONS)])
     drawn = np.sqrt(np.maximum(np.einsum("pi,pi->p", shuffled @ K, shuffled), 0.0))
     return seen, (1 + int(np.sum(drawn >= seen - 1e-12))) / (PERMUTATIONS + 1)

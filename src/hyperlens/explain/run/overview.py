@@ -83,7 +83,6 @@ def overview(history: History, objective: str | None = None) -> Overview:
     data = history.data(objective)
     best = history.best(objective)
     k = history.objectives.index(chosen)
-    sign = -1.0 if chosen.maximize else 1.0
     return Overview(
         source=history.source,
         objective=chosen.name,
@@ -93,7 +92,7 @@ def overview(history: History, objective: str | None = None) -> Overview:
         best_trial=best.number,
         best_values=dict(best.values),
         number=np.array([history.trials[i].number for i in data.rows]),
-        cost=sign * data.y,
+        cost=chosen.sign * data.y,
         trace=history.trace(objective),
         parameters=history.space.names,
         conditions=history.space.conditions,

@@ -12,7 +12,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.record import Record
 from hyperlens.runs.history import Data, History, State
-from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.cube import FloatArray
 from hyperlens.words import counted
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def validation(history: History) -> Validation:
         source=history.source,
         trials=len(trials),
         analysed=0 if data is None else len(data.rows),
-        configurations=_different(history),
+        configurations=_different(history.vectors),
         states={s.value: history.count(s) for s in State if history.count(s)},
         objectives=tuple(_measured(history, k) for k in range(len(history.objectives))),
         budgets=_budgets(history),
@@ -139,8 +139,8 @@ def _measured(history: History, k: int) -> Measured:
     return Measured(objective.name, objective.maximize, len(finite), lowest, highest)
 
 
-def _different(history: History) -> int:
-    vectors = np.where(np.isnan(history.vectors), -1.0, history.vectors)
+def _different(vectors: FloatArray) -> int:
+    vectors = np.where(np.isnan(vectors), -1.0, vectors)
     rows = np.ascontiguousarray(vectors).view(np.dtype((np.void, vectors.strides[0] or 1)))
     return len(np.unique(rows)) if vectors.size else min(1, len(vectors))
 
@@ -181,7 +181,7 @@ def _left_out(history: History, objective: str) -> tuple[str, ...]:
 def _limits(history: History, data: Data | None, described: tuple[Described, ...]) -> list[str]:
     if data is None:
         return ["Nothing can be explained: no trial is complete with a finite cost."]
-    found = [*_of_the_trials(history, data), *_of_the_parameters(history, data, described)]
+    found = [*_of_the_trials(history, data), *_of_the_parameters(data, described)]
     if any(s.startswith("The space was inferred") for s in history.space.inferred):
         found.append("What lies beyond the values that were tried is unknown: so is the space.")
     if len({history.trials[i].budget for i in data.rows}) > 1:
@@ -198,8 +198,7 @@ def _of_the_trials(history: History, data: Data) -> list[str]:
         found.append(f"{n} trials are few for {d} parameters: expect wide intervals or no verdict.")
     if n > 1 and float(np.ptp(data.y)) == 0.0:
         found.append("All analysed trials have the same cost, so no parameter has an effect.")
-    vectors = np.where(np.isnan(data.X), -1.0, data.X)
-    if len(np.unique(vectors, axis=0)) == n:
+    if _different(data.X) == n:
         found.append(
             "No configuration was evaluated twice: noise of the objective cannot be told from "
             "effects that the surrogate misses."
@@ -209,27 +208,15 @@ def _of_the_trials(history: History, data: Data) -> list[str]:
     return found
 
 
-def _of_the_parameters(history: History, data: Data, described: tuple[Described, ...]) -> list[str]:
+def _of_the_parameters(data: Data, described: tuple[Described, ...]) -> list[str]:
     found = []
     active = (~np.isnan(data.X)).sum(axis=0)
-    still = [p.name for p, same in zip(described, data.unvaried, strict=True) if same]
-    if still:
+    if still := [p.name for p, same in zip(described, data.unvaried, strict=True) if same]:
         found.append(
             f"{listed(still)} never vary among the analysed trials: no effect can be told."
         )
-    rare = [p.name for p, n in zip(described, active, strict=True) if 0 < n < FEW]
-    if rare:
+    if rare := [p.name for p, n in zip(described, active, strict=True) if 0 < n < FEW]:
         found.append(f"{listed(rare)} are active in fewer than {FEW} analysed trials.")
-    untried = [
-        p.name
-        for p in history.space.parameters
-        if p.choices and _tried(history, p) < len(p.choices)
-    ]
-    if untried:
+    if untried := [p.name for p in described if p.choices and p.tried < len(p.choices)]:
         found.append(f"Not all choices of {listed(untried)} were tried.")
     return found
-
-
-def _tried(history: History, parameter: Parameter) -> int:
-    column = history.vectors[:, history.space.column(parameter.name)]
-    return len(np.unique(column[~np.isnan(column)]))

@@ -119,8 +119,7 @@ def _exact(game: Game, threads: int | None) -> Attribution:
     model = game.model
     worth = gaussian.worth(model, game, threads) if isinstance(model, GP) else game.worth()
     phi = shapley(worth)
-    parts = (_part(game, phi[:, q], 0.0, worth[0, q], q) for q in range(len(game.actual)))
-    return Attribution(tuple(parts), "exact", 0)
+    return _spread(game, phi, np.zeros(phi.shape), worth[0], "exact", 0)
 
 
 def _paired(
@@ -149,8 +148,7 @@ def _paired(
         if samples is None and (2 * reach <= NARROW * payout)[:, watched:].all():
             break
     phi = total.sum(axis=0) / (size * done)
-    parts = (_part(game, phi[:, k], reach[:, k], average[k], k) for k in range(q))
-    return Attribution(tuple(parts), "paired", size * done)
+    return _spread(game, phi, reach, average, "paired", size * done)
 
 
 def _sampled(game: Game, steps: int, level: float, rng: np.random.Generator) -> Attribution:
@@ -168,14 +166,21 @@ def _sampled(game: Game, steps: int, level: float, rng: np.random.Generator) -> 
     phi, spread = gains.mean(axis=0), gains.std(axis=0, ddof=1)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, steps - 1)) * spread / np.sqrt(steps)
     average = game.background_quantities.mean(axis=1)
-    parts = (_part(game, phi[:, q], reach[:, q], average[q], q) for q in range(len(average)))
-    return Attribution(tuple(parts), "sampled", steps)
+    return _spread(game, phi, reach, average, "sampled", steps)
 
 
-def _part(
-    game: Game, phi: FloatArray, reach: FloatArray | float, average: float, quantity: int
-) -> Part:
-    """Players' values spread over all columns; a column that is no player contributes nothing."""
-    contribution, half = np.zeros((2, game.cube.d))
-    contribution[game.players], half[game.players] = phi, reach
-    return Part(contribution, half, float(game.actual[quantity]), float(average))
+def _spread(
+    game: Game,
+    phi: FloatArray,
+    reach: FloatArray,
+    average: FloatArray,
+    method: Method,
+    samples: int,
+) -> Attribution:
+    """Players' values over all columns; a column that is no player contributes nothing."""
+    both = np.zeros((len(average), 2, game.cube.d))
+    both[:, 0, game.players], both[:, 1, game.players] = phi.T, reach.T
+    numbers = zip(both, game.actual, average, strict=True)
+    return Attribution(
+        tuple(Part(p, r, float(v), float(a)) for (p, r), v, a in numbers), method, samples
+    )

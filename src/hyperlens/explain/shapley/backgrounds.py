@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import scipy
 
+from hyperlens.explain.models.curves import sobol
 from hyperlens.spaces.cube import Cube, FloatArray
 
 Kind = Literal["global", "local", "hybrid"]
@@ -69,8 +70,3 @@ def latin_hypercube(cube: Cube, size: int, seed: int) -> FloatArray:
     return np.asarray(
         scipy.stats.qmc.LatinHypercube(cube.d, rng=np.random.default_rng([seed, 2])).random(size)
     )
-
-
-def sobol(size: int, d: int, seed: int) -> FloatArray:
-    engine = scipy.stats.qmc.Sobol(d, rng=np.random.default_rng(seed))
-    return np.asarray(engine.random(1 << max(size - 1, 0).bit_length())[:size])
