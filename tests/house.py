@@ -84,7 +84,7 @@ def imports() -> tuple[Import, ...]:
     ) + tuple(
         Import(".".join(path.parent.relative_to(SOURCE).parts), used, "late", 0)
         for path in SOURCE.rglob("*/__init__.pyi")  # a room whose names are loaded when used
-        for used in lazy(path)
+        for used in lazy(path).values()
     )
 
 

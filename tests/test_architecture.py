@@ -56,7 +56,7 @@ MAY_USE = {
         "errors",
     },
     "optimize": {"proposal", "runs", "spaces", "surrogates", "record", "words", "errors"},
-    "comparison": {"record", "spaces", "errors"},
+    "comparison": {"record", "spaces", "words", "errors"},
     "conversion": {"proposal", "importers", "explain", "runs", "spaces", "errors"},
     "cash": {"proposal", "optimize", "runs", "spaces", "record", "errors"},
     "optuna": {"proposal", "optimize", "importers", "spaces", "errors"},

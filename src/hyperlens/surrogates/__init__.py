@@ -3,27 +3,6 @@
 The models are imported on first use, so that naming one does not load the other.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from typing import TYPE_CHECKING, Any
-
-from hyperlens.surrogates.protocol import Surrogate
-from hyperlens.surrogates.quality import Quality, assess
-
-if TYPE_CHECKING:
-    from hyperlens.surrogates.gaussian_process.gp import GP
-    from hyperlens.surrogates.random_forest.forest import Forest
-
-__all__ = ["GP", "Forest", "Quality", "Surrogate", "assess"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "GP":
-        from hyperlens.surrogates.gaussian_process.gp import GP
-
-        return GP
-    if name == "Forest":
-        from hyperlens.surrogates.random_forest.forest import Forest
-
-        return Forest
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)  # __init__.pyi

@@ -110,11 +110,7 @@ def _with_ancestors(space: Space, name: str) -> set[str]:
 
 
 def _distribution(parameter: Any) -> BaseDistribution:
-    from optuna.distributions import (
-        CategoricalDistribution,
-        FloatDistribution,
-        IntDistribution,
-    )
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if parameter.kind == "float":
         return FloatDistribution(parameter.lower, parameter.upper, log=parameter.log)

@@ -213,13 +213,10 @@ def sum_of_products(
     heads: dict[tuple[Term, ...], list[Part]] = {}
     for part, tail in tails.items():
         heads.setdefault(tuple(tail), []).append(part)
-    total: FloatArray | None = None
+    values = []
     for following, same in heads.items():
-        value = factor(columns[0], same[0])
-        for part in same[1:]:
-            value = value + factor(columns[0], part)
+        value = sum(factor(columns[0], part) for part in same)
         if len(columns) > 1:
             value = value * sum_of_products(columns[1:], following, factor)
-        total = value if total is None else total + value
-    assert total is not None
-    return total
+        values.append(value)
+    return np.asarray(sum(values))
