@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,8 @@ def json_lines(path: Path, notes: list[str] | None = None) -> Iterator[tuple[int
     """Line numbers and their JSON; a last line that was cut off is left out and noted."""
     try:
         with path.open("rb") as file:
-            number = 0
-            while line := file.readline(MOST_LINE + 1):
-                number += 1
+            lines = iter(lambda: file.readline(MOST_LINE + 1), b"")
+            for number, line in enumerate(lines, 1):
                 if len(line) > MOST_LINE:
                     raise SourceError(
                         f"Line {number} of '{path}' is longer than {MOST_LINE >> 20} MiB; check "
@@ -70,12 +70,10 @@ def json_lines(path: Path, notes: list[str] | None = None) -> Iterator[tuple[int
 def inside(folder: Path, name: str) -> Path | None:
     """A file of a folder if it is there; never one that a link leads to outside of it."""
     path = folder / name
-    try:
-        if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
-            return None
-    except (OSError, ValueError):
-        return None
-    return path
+    with suppress(OSError, ValueError):
+        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+            return path
+    return None
 
 
 def entries(folder: Path) -> list[Path]:

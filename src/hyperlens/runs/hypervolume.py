@@ -52,7 +52,8 @@ def contributions(costs: FloatArray) -> FloatArray:
     front = on_front(places)
     reference = np.full(costs.shape[1], 1.1)
     gaps = upper_bounds(places[front], np.full(costs.shape[1], np.inf))
-    worth = np.array([_behind(place, gaps) for place in places])
+    behind = ((np.clip(place - gaps, 0.0, None) ** 2).sum(axis=1).min() for place in places)
+    worth = -np.sqrt(np.fromiter(behind, dtype=float))
     second = places[~front][on_front(places[~front])]  # the front where a member is left out
     members = np.flatnonzero(front)
     for i in members:
@@ -60,11 +61,6 @@ def contributions(costs: FloatArray) -> FloatArray:
         alone = np.prod(reference - places[i])
         worth[i] = alone - volume(np.maximum(others, places[i]), reference)
     return np.asarray(worth[which.ravel()])
-
-
-def _behind(place: FloatArray, gaps: FloatArray) -> float:
-    """Minus the distance to the nearest place that nothing dominates."""
-    return -float(np.sqrt((np.clip(place - gaps, 0.0, None) ** 2).sum(axis=1)).min())
 
 
 def volume(points: FloatArray, reference: FloatArray) -> float:
@@ -94,12 +90,9 @@ def upper_bounds(front: FloatArray, reference: FloatArray) -> FloatArray:
         inside = (point < bounds).all(axis=1)
         if not inside.any():
             continue
-        split = [bounds[~inside]]
-        for k in range(len(point)):
-            new = bounds[inside].copy()
-            new[:, k] = point[k]
-            split.append(new)
-        bounds = np.unique(np.vstack(split), axis=0)
+        axes = np.eye(len(point), dtype=bool)
+        split = [np.where(axis, point, bounds[inside]) for axis in axes]
+        bounds = np.unique(np.vstack([bounds[~inside], *split]), axis=0)
         redundant = [
             bool(((bounds >= b).all(axis=1) & (bounds > b).any(axis=1)).any()) for b in bounds
         ]

@@ -49,37 +49,26 @@ MISSING = object()
 Lookup = Callable[[str], Any]  # the value of a name in one trial, or MISSING
 
 
-@dataclass(frozen=True)
-class Name:
-    """Something that a trial may have."""
+class Name(str):
+    """Something that a trial may have; any other text is a value."""
 
-    name: str
-
-    def value(self, lookup: Lookup) -> Any:
-        return lookup(self.name)
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number, text, truth value or None; a tuple of these behind `in`."""
-
-    content: Any
-
-    def value(self, lookup: Lookup) -> Any:
-        return self.content
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A tree of Python's grammar whose names stand for the operands."""
+    """A tree of Python's grammar whose names stand for the operands.
+
+    An operand is a Name or a value: a number, text, truth value or None; a tuple of these behind `in`.
+    """
 
     tree: ast.expr
-    operands: Mapping[str, Name | Value]
+    operands: Mapping[str, Any]
 
     @property
     def names(self) -> set[str]:
         """Everything that it asks for."""
-        return {operand.name for operand in self.operands.values() if isinstance(operand, Name)}
+        return {str(operand) for operand in self.operands.values() if isinstance(operand, Name)}
 
     @property
     def demands(self) -> list[tuple[str, str, Any]]:
@@ -100,10 +89,11 @@ class Condition:
                 return test(self._holds(part, lookup) for part in parts)
             case ast.UnaryOp(_, part):
                 return not self._holds(part, lookup)
-        return all(
-            compare(left.value(lookup), sign, right.value(lookup))
-            for left, sign, right in self._comparisons(node)
-        )
+
+        def value(side: Any) -> Any:
+            return lookup(side) if isinstance(side, Name) else side
+
+        return all(compare(value(a), sign, value(b)) for a, sign, b in self._comparisons(node))
 
     def _demands(self, node: ast.expr) -> Iterator[tuple[str, str, Any]]:
         match node:
@@ -112,10 +102,11 @@ class Condition:
                     yield from self._demands(part)
             case ast.Compare():
                 for left, sign, right in self._comparisons(node):
-                    if isinstance(left, Name) and isinstance(right, Value) and sign != "not in":
-                        yield left.name, sign, right.content
-                    elif isinstance(left, Value) and isinstance(right, Name):
-                        yield right.name, _TURNED[sign], left.content
+                    named = (isinstance(left, Name), isinstance(right, Name))
+                    if named == (True, False) and sign != "not in":
+                        yield str(left), sign, right
+                    elif named == (False, True):
+                        yield str(right), _TURNED[sign], left
 
     def _check(self, node: ast.expr, depth: int) -> None:
         if depth > DEEPEST:
@@ -129,7 +120,7 @@ class Condition:
             case _:
                 list(self._comparisons(node))
 
-    def _comparisons(self, node: ast.expr) -> Iterator[tuple[Name | Value, str, Name | Value]]:
+    def _comparisons(self, node: ast.expr) -> Iterator[tuple[Any, str, Any]]:
         """The comparisons of a chain, such as the two of `1 < lr <= 10`."""
         if not isinstance(node, ast.Compare):
             raise _wrong("a comparison such as == or < is missing")
@@ -139,19 +130,19 @@ class Condition:
             read = self._listed if sign in ("in", "not in") else self._operand
             yield self._operand(left), sign, read(right)
 
-    def _operand(self, node: ast.expr) -> Name | Value:
+    def _operand(self, node: ast.expr) -> Any:
         if not isinstance(node, ast.Name):
             raise _wrong("a name or a value must stand on each side of a comparison")
         return self.operands[node.id]
 
-    def _listed(self, node: ast.expr) -> Value:
+    def _listed(self, node: ast.expr) -> tuple[Any, ...]:
         if not isinstance(node, ast.List):
             raise _wrong("a list such as ['svm', 'tree'] must follow 'in'")
-        items = [self._operand(item) for item in node.elts]
+        items = tuple(map(self._operand, node.elts))
         for item in items:
             if isinstance(item, Name):
-                raise _wrong(f"'{item.name}' in a list must be a value; put texts in quotes")
-        return Value(tuple(item.content for item in items if isinstance(item, Value)))
+                raise _wrong(f"'{item}' in a list must be a value; put texts in quotes")
+        return items
 
 
 def parse(text: str) -> Condition:
@@ -165,8 +156,8 @@ def parse(text: str) -> Condition:
             f"The condition of --where is longer than {MOST_CHARACTERS} characters; shorten it."
         )
     tokens = list(_tokens(text))
-    words = [token if isinstance(token, str) else f"x{start}" for start, token in tokens]
-    operands = {f"x{start}": token for start, token in tokens if not isinstance(token, str)}
+    words = [word or f"x{start}" for start, word, _ in tokens]
+    operands = {f"x{start}": operand for start, word, operand in tokens if not word}
     if max(accumulate((w == "(") - (w == ")") for w in words), default=0) > DEEPEST:
         raise _too_deep()
     source = re.sub(r"\bin \(([^()]*)\)", r"in [\1]", " ".join(words))  # ('svm') is a list as well
@@ -208,8 +199,8 @@ def _same(a: Any, b: Any) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
-def _tokens(text: str) -> Iterator[tuple[int, str | Name | Value]]:
-    """Where each token starts, and a word or sign of the grammar as text, or an operand."""
+def _tokens(text: str) -> Iterator[tuple[int, str, Any]]:
+    """Where each token starts, and a word or sign of the grammar, or "" and an operand."""
     at = 0
     text = text.rstrip()
     while at < len(text):
@@ -221,14 +212,13 @@ def _tokens(text: str) -> Iterator[tuple[int, str | Name | Value]]:
         start, token = match.start(kind), match[kind]
         if kind == "number":
             whole = token.lstrip("+-").isdecimal() and len(token) < 18
-            yield start, Value(int(token) if whole else float(token))
+            yield start, "", int(token) if whole else float(token)
         elif kind == "text":
-            yield start, Value(re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
-        elif kind == "name" and token in _VALUES:
-            yield start, Value(_VALUES[token])
+            yield start, "", re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
+        elif kind == "sign" or (kind == "name" and token in _WORDS):
+            yield start, token, None
         else:
-            is_word = kind == "sign" or (kind == "name" and token in _WORDS)
-            yield start, token if is_word else Name(token)
+            yield start, "", _VALUES.get(token, Name(token)) if kind == "name" else Name(token)
 
 
 def _not_understood(text: str) -> AnalysisError:

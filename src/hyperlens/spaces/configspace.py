@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, product
 from typing import Any
 
 import ConfigSpace as CS
@@ -109,10 +110,7 @@ def _hyperparameter(parameter: Parameter) -> Any:
 
 def _all_of(conditions: Sequence[Any]) -> list[tuple[Literal, ...]]:
     """Several conditions that must all hold, as any of (all of literals)."""
-    clauses: list[tuple[Literal, ...]] = [()]
-    for condition in conditions:
-        clauses = [a + b for a in clauses for b in _normal_form(condition)]
-    return clauses
+    return [tuple(chain(*clauses)) for clauses in product(*map(_normal_form, conditions))]
 
 
 def _normal_form(condition: Any) -> list[tuple[Literal, ...]]:

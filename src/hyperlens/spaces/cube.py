@@ -211,7 +211,7 @@ class Cube:
         if column not in self.conditions:
             return True
         return any(
-            all(_inside(part[parent], runs) for parent, runs in clause)
+            all(measure(intersect(part[parent] or (), runs)) > 0 for parent, runs in clause)
             for clause in self.conditions[column]
         )
 
@@ -271,7 +271,3 @@ def intersect(a: Runs, b: Runs) -> Runs:
     """Common part, possibly empty."""
     pairs = ((max(p[0], q[0]), min(p[1], q[1])) for p in a for q in b)
     return tuple(sorted((low, high) for low, high in pairs if low < high))
-
-
-def _inside(part: Runs | None, runs: Runs) -> bool:
-    return part is not None and measure(intersect(part, runs)) > 0

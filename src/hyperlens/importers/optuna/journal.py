@@ -65,11 +65,9 @@ def _operations(path: Path, notes: list[str]) -> Iterator[tuple[int, Json]]:
                     "remove that line from a copy."
                 )
             try:
-                operation = json.loads(line)
+                yield number, json.loads(line)
             except ValueError:
                 broken = number
-                continue
-            yield number, operation
     if broken:
         notes.append(f"The last line of '{path.name}' is cut off and was left out.")
 

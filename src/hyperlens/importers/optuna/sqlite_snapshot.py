@@ -20,11 +20,10 @@ def snapshot(path: Path) -> sqlite3.Connection:
         with closing(_open_read_only(path)) as live:
             live.backup(copy)
     except sqlite3.OperationalError as problem:
+        copy.close()
         if "locked" in str(problem):
-            copy.close()
             raise
         # A crashed writer left a log that only a writer may merge: let a copy be merged instead.
-        copy.close()
         copy = sqlite3.connect("")
         with tempfile.TemporaryDirectory() as folder:
             for ending in ("", "-wal", "-journal"):

@@ -116,16 +116,14 @@ def _choices(cells: Any, parameter: Parameter) -> tuple[BoolArray, list[Any]]:
     """Cells matched to choices exactly, by their text, or as numbers; each distinct cell once."""
     known: dict[tuple[type, Any], tuple[bool, Any]] = {}
     missing = cells.isna().to_numpy()
-    present = np.zeros(len(cells), dtype=bool)
-    choices = []
+    answers = []
     for i, cell in enumerate(cells.tolist()):
         key = (type(None), None) if missing[i] else (type(cell), cell)
         if key not in known:
             known[key] = _choice(key[1], parameter, i + 1)
-        present[i], choice = known[key]
-        if present[i]:
-            choices.append(choice)
-    return present, choices
+        answers.append(known[key])
+    present = np.array([there for there, _ in answers], dtype=bool)
+    return present, [choice for there, choice in answers if there]
 
 
 def _choice(cell: Any, parameter: Parameter, row: int) -> tuple[bool, Any]:

@@ -56,10 +56,15 @@ def assign_roles(
     notes: list[str] = []
     costs, directed = _costs(columns, space, options, what, notes)
     rest = [c for c in columns if c not in costs]
-    if space is not None:
-        parameters = _of_space(rest, space, columns)
-    else:
+    if space is None:
         parameters = _without_space(rest, options, what, notes)
+    else:
+        parameters, missing = _columns_of(space.names, rest)
+        if missing:
+            raise SourceError(
+                f"The table has no columns for the parameters {listed(missing)}; add them or correct "
+                f"the names in the space (the columns are {listed(columns)})."
+            )
     taken = {*parameters, *(c for c in rest if space is not None and c in space.constants)}
     details = _details([c for c in rest if c not in taken])
     ignored = [c for c in rest if c not in taken and c not in details.values()]
@@ -128,27 +133,13 @@ def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[
 
 def _columns_of(names: Sequence[str], rest: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """The column of each parameter, by its name with or without a known prefix; names without one."""
-    parameters: dict[str, str] = {}
-    missing = []
+    parameters = {}
     for name in names:
-        ways = (name, *(f"{prefix}{name}" for prefix in _PARAMETERS))
-        column = next((way for way in ways if way in rest), None)
-        if column is None:
-            missing.append(name)
-        else:
+        ways = (f"{prefix}{name}" for prefix in ("", *_PARAMETERS))
+        if column := next((way for way in ways if way in rest), None):
             parameters[column] = name
-    return parameters, missing
-
-
-def _of_space(rest: Sequence[str], space: Space, columns: Sequence[str]) -> dict[str, str]:
-    """The column of each parameter of a space."""
-    parameters, missing = _columns_of(space.names, rest)
-    if missing:
-        raise SourceError(
-            f"The table has no columns for the parameters {listed(missing)}; add them or correct "
-            f"the names in the space (the columns are {listed(columns)})."
-        )
-    return parameters
+    known = set(parameters.values())
+    return parameters, [name for name in names if name not in known]
 
 
 def _without_space(

@@ -140,11 +140,9 @@ def _objectives(experiment: Json) -> list[Objective]:
 
 
 def _expressed(expression: str) -> list[Objective]:
-    terms = [term.strip() for term in expression.split(",")]
-    matches = [re.fullmatch(r"(-?)\s*([^\s*+()-][^*+()]*)", term) for term in terms]
-    if not all(matches):
-        return []
-    return [Objective(m[2].strip(), m[1] == "") for m in matches if m is not None]
+    term = re.compile(r"(-?)\s*([^\s*+()-][^*+()]*)")
+    matches = [term.fullmatch(part.strip()) for part in expression.split(",")]
+    return [Objective(m[2].strip(), m[1] == "") for m in matches if m and all(matches)]
 
 
 def _space(experiment: Json, path: Path) -> Space | None:

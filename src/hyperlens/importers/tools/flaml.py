@@ -19,9 +19,8 @@ _SAMPLE = "FLAML_sample_size"
 
 
 def recognised(start: bytes) -> bool:
-    return (
-        start.lstrip().startswith(b"{") and b'"validation_loss"' in start and b'"learner"' in start
-    )
+    known = b'"validation_loss"' in start and b'"learner"' in start
+    return known and start.lstrip().startswith(b"{")
 
 
 def read(path: Path, options: ReadOptions) -> RawRun:
