@@ -26,8 +26,8 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.plots import draw
 from hyperlens.plots.effects.region_growth import draw_growth
 from hyperlens.plots.parts.colours import DARK
-from hyperlens.plots.stills.still import still
 from hyperlens.plots.stills.looks import plain_text
+from hyperlens.plots.stills.still import still
 from hyperlens.record import Record, figure_bundle
 from hyperlens.reports import check_stills, stills
 from hyperlens.sections.parameters.importance import IMPORTANCE

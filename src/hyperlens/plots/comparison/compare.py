@@ -19,6 +19,9 @@ CHARACTER, NUMBER = 8.2, 56  # pixels of a label's character and of its rank, ge
 LONGEST = 22  # characters of a label
 ROUNDING = 1e-9  # an average rank may miss a whole number by rounding
 ROOM = 0.08  # of the ranks' range, between the outermost rank and its label
+AXIS = {"side": "top", "showgrid": False, "showline": True, "linecolor": INK, "linewidth": 1.5}
+AXIS |= {"ticks": "inside", "tickcolor": INK, "ticklen": 7, "fixedrange": True}
+AXIS["title"] = {"text": "average rank (1 is best)"}
 NAMES = {"finner": "Finner", "holm": "Holm", "bonferroni": "Bonferroni"}
 
 
@@ -39,19 +42,10 @@ def draw(record: Comparison) -> Figure:
         margin={"l": _room(names[:left]), "r": _room(names[left:]), "t": 58, "b": 58},
         showlegend=False,
         xaxis={
+            **AXIS,
             "range": [low - pad, high + pad],
-            "side": "top",
-            "showgrid": False,
-            "showline": True,
-            "linecolor": INK,
-            "linewidth": 1.5,
-            "ticks": "inside",
-            "tickcolor": INK,
-            "ticklen": 7,
             "tickvals": ticks,
             "ticktext": [str(tick) for tick in ticks],
-            "title": {"text": "average rank (1 is best)"},
-            "fixedrange": True,
         },
         yaxis={"range": [-height, 0], "visible": False, "fixedrange": True},
     )

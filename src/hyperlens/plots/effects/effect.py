@@ -11,7 +11,7 @@ from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.gaps import shaded
 from hyperlens.plots.parts.axes import category_axis, colour_bar, number_axis
 from hyperlens.plots.parts.colours import BAND, BLUE, DARK, GREY, SHADE, VERMILLION
-from hyperlens.plots.parts.marks import dots, line, star, whiskers
+from hyperlens.plots.parts.marks import dots, line, rows, star, whiskers
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import directed, labels, safe, short
 from hyperlens.plots.parts.thinning import thinned
@@ -48,7 +48,7 @@ def _curve(record: Effect) -> Figure:
     fig.add_trace(Scatter(x=x, y=record.low.tolist(), name="low", showlegend=False, **edge))
     band = {"name": _band(record), "fill": "tonexty", "fillcolor": BAND}
     fig.add_trace(Scatter(x=x, y=record.high.tolist(), **band, **edge))
-    looks = {"simplify": False, "customdata": _low_high(record)}
+    looks = {"simplify": False, "customdata": rows(record.low, record.high)}
     hover = _hover(record, "%{x:.5g}", "%{y:.5g}")
     fig.add_trace(line(x, record.mean, "mean", BLUE, hover, 2.5, **looks))
     if len(record.ice_mean):
@@ -64,40 +64,22 @@ def _curve(record: Effect) -> Figure:
 
 def _single(record: Effect, x: list[Any]) -> Scatter:
     """All curves as one trace, apart from each other by a missing point."""
-    return line(
-        [*x, None] * len(record.ice_mean),
-        [y for curve in record.ice_mean.tolist() for y in (*curve, None)],
-        SINGLE,
-        GREY,
-        width=0.8,
-        simplify=False,
-        legendgroup=SINGLE,
-        visible="legendonly",
-        meta={"when": {"single": [1]}},  # a page has a switch for it
-        connectgaps=False,
-        opacity=0.7,
-    )
+    across = [*x, None] * len(record.ice_mean)
+    along = [y for curve in record.ice_mean.tolist() for y in (*curve, None)]
+    looks: dict[str, Any] = {"simplify": False, "connectgaps": False, "opacity": 0.7}
+    looks |= {"legendgroup": SINGLE, "visible": "legendonly"}
+    switch = {"when": {"single": [1]}}  # of a page
+    return line(across, along, SINGLE, GREY, width=0.8, meta=switch, **looks)
 
 
 def _shade(fig: Figure, record: Effect) -> None:
     """Lightly, and named once in the legend."""
     for k, gap in enumerate(record.gaps):
         low, high = shaded(record, gap)
-        fig.add_shape(
-            type="rect",
-            layer="below",
-            xref="x",
-            x0=low,
-            x1=high,
-            yref="y domain",
-            y0=0,
-            y1=1,
-            fillcolor=SHADE,
-            line={"width": 0},
-            name="no trial here",
-            legendgroup="gaps",
-            showlegend=k == 0,
-        )
+        where = {"xref": "x", "x0": low, "x1": high, "yref": "y domain", "y0": 0, "y1": 1}
+        looks = {"layer": "below", "fillcolor": SHADE, "line": {"width": 0}}
+        legend = {"name": "no trial here", "legendgroup": "gaps", "showlegend": k == 0}
+        fig.add_shape(type="rect", **where, **looks, **legend)
 
 
 def _points(record: Effect) -> Figure:
@@ -128,7 +110,7 @@ def _points(record: Effect) -> Figure:
             {"color": BLUE, "size": 11, "symbol": symbols},
             _hover(record, "%{y}", "%{x:.5g}"),
             error_x=whiskers(record.mean, record.low, record.high, width=6),
-            customdata=_low_high(record),
+            customdata=rows(record.low, record.high),
         )
     )
     best = None if record.best_values is None else _place(record, 0, record.best_values[0])
@@ -238,10 +220,6 @@ def _rug(record: Effect) -> Scatter:
 
 def _band(record: Effect) -> str:
     return f"{100 * record.level:.3g} % band"
-
-
-def _low_high(record: Effect) -> list[list[float]]:
-    return [list(row) for row in zip(record.low.tolist(), record.high.tolist(), strict=True)]
 
 
 def _hover(record: Effect, value: str, mean: str) -> str:

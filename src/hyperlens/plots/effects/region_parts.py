@@ -13,9 +13,9 @@ from typing import Any
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.effects.regions import Region, Regions
-from hyperlens.plots.parts.axes import number_axis
+from hyperlens.plots.parts.axes import number_axis, tick_axis
 from hyperlens.plots.parts.colours import GREY, VERMILLION, see_through
-from hyperlens.plots.parts.marks import star, whiskers
+from hyperlens.plots.parts.marks import rows, star, whiskers
 from hyperlens.plots.parts.texts import directed, labels, safe, short
 
 WIDE, NARROW = 3.2, 1.4  # lines of a highlighted region, and of others
@@ -57,9 +57,7 @@ def region_axes(record: Regions, rows: int, note: str = "") -> dict[str, Any]:
         "xaxis": {"title": {"text": cost + note}},
         "yaxis": {
             "title": {"text": name},
-            "tickmode": "array",
-            "tickvals": list(range(len(names))),
-            "ticktext": names,
+            **tick_axis(range(len(names)), names),
             "range": [len(names) - 0.5, -0.5],
             "showgrid": False,
         },
@@ -103,7 +101,6 @@ def add_points(fig: Figure, record: Regions, looks: Sequence[Look]) -> None:
         region = look.region
         on = _marker_and_bars(look, large=True)
         off = _marker_and_bars(look, large=region is root)
-        bounds = zip(_low_high(region), texts, strict=True)
         fig.add_trace(
             Scatter(
                 x=region.mean.tolist(),
@@ -111,7 +108,7 @@ def add_points(fig: Figure, record: Regions, looks: Sequence[Look]) -> None:
                 mode="markers",
                 name=_whole(record) if region is root else look.name,
                 legendgroup=str(region.id),
-                customdata=[[*both, safe(text)] for both, text in bounds],
+                customdata=rows(region.low, region.high, map(safe, texts)),
                 hovertemplate=_hover(record, region, "%{customdata[2]}", "%{x:.5g}"),
                 **look.paged(on=on, off=off),
                 **(on if look.highlighted else off),
@@ -141,22 +138,14 @@ def _add_star(fig: Figure, mark: Scatter, look: Look) -> None:
 def _add_band(
     fig: Figure, x: list[Any], region: Region, colour: str, alpha: float, **more: Any
 ) -> None:
-    for side in ("low", "high"):
-        fig.add_trace(
-            Scatter(
-                x=x,
-                y=getattr(region, side).tolist(),
-                mode="lines",
-                name=side,
-                legendgroup=str(region.id),
-                showlegend=False,
-                line={"width": 0},
-                fill="tonexty" if side == "high" else None,
-                fillcolor=see_through(colour, alpha),
-                hoverinfo="skip",
-                **more,
-            )
-        )
+    looks: dict[str, Any] = {
+        "mode": "lines",
+        "line": {"width": 0},
+        "fillcolor": see_through(colour, alpha),
+    }
+    looks |= {"legendgroup": str(region.id), "showlegend": False, "hoverinfo": "skip", **more}
+    fig.add_trace(Scatter(x=x, y=region.low.tolist(), name="low", **looks))
+    fig.add_trace(Scatter(x=x, y=region.high.tolist(), name="high", fill="tonexty", **looks))
 
 
 def _mean_line(record: Regions, region: Region, **more: Any) -> Scatter:
@@ -165,7 +154,7 @@ def _mean_line(record: Regions, region: Region, **more: Any) -> Scatter:
         y=region.mean.tolist(),
         mode="lines",
         legendgroup=str(region.id),
-        customdata=_low_high(region),
+        customdata=rows(region.low, region.high),
         hovertemplate=_hover(record, region, "%{x:.5g}", "%{y:.5g}"),
         **more,
     )
@@ -182,10 +171,6 @@ def _marker_and_bars(look: Look, large: bool) -> dict[str, Any]:
 
 def _whole(record: Regions) -> str:
     return f"the whole space and its {100 * record.level:.3g} % band"
-
-
-def _low_high(region: Region) -> list[list[Any]]:
-    return [list(row) for row in zip(region.low.tolist(), region.high.tolist(), strict=True)]
 
 
 def _hover(record: Regions, region: Region, value: str, mean: str) -> str:

@@ -13,6 +13,8 @@ from hyperlens.plots.parts.texts import safe, short, unshown
 MOST = 8  # leaves drawn
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 LINE = 22  # pixels: a line of the legend
+LEGEND = {"orientation": "v", "yref": "container", "y": 0, "yanchor": "bottom"}
+LEGEND |= {"x": 0, "xanchor": "left", "traceorder": "grouped"}
 LONGEST_RULE = 66  # characters in the legend, shared among its clauses
 
 
@@ -26,15 +28,7 @@ def draw(record: Regions) -> Figure:
     fig = figure(
         below + (350 if record.numeric else 76 + axes.pop("height")),
         margin={"l": 12, "r": 16, "t": 36, "b": below},
-        legend={
-            "orientation": "v",
-            "yref": "container",
-            "y": 0,
-            "yanchor": "bottom",
-            "x": 0,
-            "xanchor": "left",
-            "traceorder": "grouped",
-        },
+        legend=LEGEND,
         **axes,
     )
     if record.numeric:

@@ -9,7 +9,7 @@ from plotly.graph_objects import Figure
 from hyperlens.explain.importance.interactions import Interactions
 from hyperlens.plots.parts.axes import category_axis
 from hyperlens.plots.parts.colours import ORANGE
-from hyperlens.plots.parts.marks import bars, whiskers
+from hyperlens.plots.parts.marks import bars, rows, whiskers
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, short, unshown
 from hyperlens.words import effect_name
@@ -42,8 +42,9 @@ def draw(record: Interactions) -> Figure:
     if record.level is not None:
         hover += f"<br>{record.level:.0%} interval %{{customdata[1]:.2f}} to %{{customdata[2]:.2f}}"
         interval = whiskers(h, low, high)
-    numbers = [list(row) for row in zip(share.tolist(), low.tolist(), high.tolist(), strict=True)]
-    fig.add_trace(bars(h, names, "H", ORANGE, hover, error_x=interval, customdata=numbers))
+    fig.add_trace(
+        bars(h, names, "H", ORANGE, hover, error_x=interval, customdata=rows(share, low, high))
+    )
     return fig
 
 

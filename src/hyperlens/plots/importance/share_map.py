@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from plotly.graph_objects import Figure, Heatmap
 
@@ -32,24 +33,18 @@ def draw_heatmap(record: Importance) -> Figure:
         xaxis={**category_axis(keys, ticks), "tickangle": -40, "title": {"text": left}},
         yaxis=category_axis(keys, ticks, down=True),
     )
-    fig.add_trace(
-        Heatmap(
-            x=keys,
-            y=keys,
-            z=z,
-            zmin=0,
-            colorscale="Cividis",
-            xgap=2,
-            ygap=2,
-            hoverongaps=False,
-            name="share of variance",
-            text=[[_percent(v) for v in row] for row in z],
-            texttemplate="%{text}",
-            textfont={"size": 11},
-            hovertemplate="%{y} × %{x}<br>share %{z:.2%}<extra></extra>",
-            colorbar=colour_bar("share of variance", tickformat=".0%"),
-        )
-    )
+    looks: dict[str, Any] = {
+        "zmin": 0,
+        "colorscale": "Cividis",
+        "xgap": 2,
+        "ygap": 2,
+        "name": "share of variance",
+    }
+    looks |= {"texttemplate": "%{text}", "textfont": {"size": 11}, "hoverongaps": False}
+    looks["hovertemplate"] = "%{y} × %{x}<br>share %{z:.2%}<extra></extra>"
+    looks["colorbar"] = colour_bar("share of variance", tickformat=".0%")
+    texts = [[_percent(v) for v in row] for row in z]
+    fig.add_trace(Heatmap(x=keys, y=keys, z=z, text=texts, **looks))
     return fig
 
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hyperlens.plots.parts.colours import GREY, GRID
 from hyperlens.plots.parts.texts import safe, short
 
 
+def tick_axis(places: Iterable[Any], texts: Iterable[str]) -> dict[str, Any]:
+    """Ticks at these places, with these texts."""
+    return {"tickmode": "array", "tickvals": list(places), "ticktext": list(texts)}
+
+
 def category_axis(names: Sequence[str], ticks: Sequence[str], down: bool = False) -> dict[str, Any]:
     """An axis of categories in the given order, even where their names look like numbers."""
     ends = [-0.5, len(names) - 0.5]
-    return {
-        "range": ends[::-1] if down else ends,
-        "type": "category",
-        "categoryorder": "array",
-        "categoryarray": list(names),
-        "tickmode": "array",
-        "tickvals": list(names),
-        "ticktext": list(ticks),
-        "showgrid": False,
-    }
+    order = {"type": "category", "categoryorder": "array", "categoryarray": list(names)}
+    ends = ends[::-1] if down else ends
+    return {"range": ends, **order, **tick_axis(names, ticks), "showgrid": False}
 
 
 def parameter_rows(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.graph_objects import Figure, Scatter
 
+from hyperlens.plots.parts.axes import tick_axis
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, short
 
@@ -25,17 +26,10 @@ UNDER = "rgba(255, 255, 255, 0.8)"  # between a value and the lines below it; a 
 
 def rows_figure(names: Sequence[str]) -> Figure:
     """An empty figure with a row for each name, the first on top."""
-    return figure(
-        110 + ROW * len(names),
-        xaxis={"range": [INACTIVE - 0.06, 1.06], "visible": False, "fixedrange": True},
-        yaxis={
-            "range": [len(names) - 0.55, -0.35],
-            "tickmode": "array",
-            "tickvals": list(range(len(names))),
-            "ticktext": [safe(short(n, 18)) for n in names],
-            "fixedrange": True,
-        },
-    )
+    across = {"range": [INACTIVE - 0.06, 1.06], "visible": False, "fixedrange": True}
+    down = tick_axis(range(len(names)), [safe(short(n, 18)) for n in names])
+    down |= {"range": [len(names) - 0.55, -0.35], "fixedrange": True}
+    return figure(110 + ROW * len(names), xaxis=across, yaxis=down)
 
 
 def add_lines(fig: Figure, places: Iterable[NDArray[np.float64]], **looks: Any) -> None:
@@ -51,15 +45,8 @@ def add_lines(fig: Figure, places: Iterable[NDArray[np.float64]], **looks: Any) 
 def add_values(fig: Figure, values: Sequence[tuple[float, int, str]]) -> None:
     """What stands at a place of a row, written below it, on a ground of its own."""
     for place, row, text in values:
-        fig.add_annotation(
-            x=place,
-            y=row + 0.3,
-            text=safe(text),
-            showarrow=False,
-            font={"size": 11},
-            bgcolor=UNDER,
-            borderpad=0,
-        )
+        ground = {"font": {"size": 11}, "bgcolor": UNDER, "borderpad": 0}
+        fig.add_annotation(x=place, y=row + 0.3, text=safe(text), showarrow=False, **ground)
 
 
 def few(ticks: Sequence[tuple[float, Any]]) -> list[tuple[float, Any]]:

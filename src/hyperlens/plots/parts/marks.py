@@ -56,15 +56,14 @@ def whiskers(
     value: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], width: int = 4
 ) -> dict[str, Any]:
     """Error bars from low to high around a value."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": (high - value).tolist(),
-        "arrayminus": (value - low).tolist(),
-        "color": INK,
-        "thickness": 1.5,
-        "width": width,
-    }
+    ends = {"array": (high - value).tolist(), "arrayminus": (value - low).tolist()}
+    looks = {"color": INK, "thickness": 1.5, "width": width}
+    return {"type": "data", "symmetric": False, **ends, **looks}
+
+
+def rows(*columns: Any) -> list[list[Any]]:
+    """Numbers that a hover text names, a row for each mark."""
+    return [list(row) for row in zip(*map(_plain, columns), strict=True)]
 
 
 def _plain(values: Any) -> list[Any]:

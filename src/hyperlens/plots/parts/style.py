@@ -24,6 +24,9 @@ _AXIS = {
     "tickfont": {"size": 12},
 }
 
+_LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
+_LEGEND |= {"font": {"size": 12}, "itemsizing": "constant"}
+
 TEMPLATE = layout.Template(
     layout={
         "font": {"family": FONT, "size": 13, "color": INK},
@@ -35,15 +38,7 @@ TEMPLATE = layout.Template(
         "yaxis": _AXIS,
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
         "hoverlabel": {"font": {"family": FONT, "size": 12}, "align": "left"},
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "xanchor": "left",
-            "y": 1,
-            "yanchor": "bottom",
-            "font": {"size": 12},
-            "itemsizing": "constant",
-        },
+        "legend": _LEGEND,
     }
 )
 

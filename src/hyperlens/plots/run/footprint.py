@@ -8,7 +8,7 @@ from plotly.graph_objects import Figure
 from hyperlens.explain.run.footprint import Footprint
 from hyperlens.plots.parts.axes import colour_bar
 from hyperlens.plots.parts.colours import GREY
-from hyperlens.plots.parts.marks import dots, star
+from hyperlens.plots.parts.marks import dots, rows, star
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import directed
 
@@ -55,6 +55,6 @@ def _add_trials(fig: Figure, record: Footprint, known: np.ndarray) -> None:
         "colorbar": colour_bar(title, tickvals=list(COLOUR_TICKS), ticktext=costs),
     }
     hover = "trial %{customdata[0]}: %{customdata[1]:.5g}"
-    numbers = [list(row) for row in zip(number.tolist(), cost.tolist(), strict=True)]
+    numbers = rows(number, cost)
     trials = dots(record.x[known], record.y[known], "trials", marker, hover, customdata=numbers)
     fig.add_trace(trials)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from plotly.graph_objects import Bar, Figure
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.timeline import Timeline
 from hyperlens.plots.parts.colours import BLUE, GREY, ORANGE, SKY, VERMILLION
@@ -92,21 +92,14 @@ def _add_lanes(fig: Figure, record: Timeline, divisor: float) -> None:
     seconds = record.end - record.start
     for state in record.finished:
         rows = np.flatnonzero(np.array(record.state) == state)
+        colour = COLOURS.get(state, GREY)
         edge = {"width": 0.5, "color": "rgba(255, 255, 255, 0.6)"}
-        fig.add_trace(
-            Bar(
-                orientation="h",
-                x=(end - start)[rows].tolist(),
-                base=start[rows].tolist(),
-                y=record.lane[rows].tolist(),
-                width=0.72,
-                name=state,
-                legendgroup=state,
-                showlegend=False,
-                marker={"color": COLOURS.get(state, GREY), "opacity": 0.85, "line": edge},
-                customdata=[[int(record.number[k]), seconds[k]] for k in rows],
-                hovertemplate=f"trial %{{customdata[0]}}, {state}<br>%{{customdata[1]:.4g}} seconds"
-                "<extra></extra>",
-                **UPPER,
-            )
-        )
+        looks: dict[str, Any] = {
+            "marker": {"color": colour, "opacity": 0.85, "line": edge},
+            "width": 0.72,
+            **UPPER,
+        }
+        looks |= {"base": start[rows].tolist(), "legendgroup": state, "showlegend": False}
+        looks["customdata"] = [[int(record.number[k]), seconds[k]] for k in rows]
+        hover = f"trial %{{customdata[0]}}, {state}<br>%{{customdata[1]:.4g}} seconds"
+        fig.add_trace(bars((end - start)[rows], record.lane[rows], state, colour, hover, **looks))
