@@ -35,10 +35,7 @@ COMMANDS = {
         "analyses",
         "Where the effect of a parameter is sure: regions of the space, by rules.",
     ),
-    "interactions": (
-        "analyses",
-        "How strongly each two parameters act together (Friedman's H).",
-    ),
+    "interactions": ("analyses", "How strongly each two parameters act together (Friedman's H)."),
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
     "why": (
         "proposals",
@@ -47,10 +44,7 @@ COMMANDS = {
     "path": ("proposals", "How the reasons changed over the run: every proposal explained."),
     "ablation": ("analyses", "Which changes made the difference between two configurations."),
     "local-importance": ("analyses", "Which parameters matter around one configuration."),
-    "report": (
-        "explain",
-        "Show a saved explanation again, without the run and without computing.",
-    ),
+    "report": ("explain", "Show a saved explanation again, without the run and without computing."),
     "serve": ("serve", "Show runs on a page in the browser, followed while they go on."),
     "compare": (
         "compare",

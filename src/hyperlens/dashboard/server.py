@@ -88,10 +88,6 @@ def serve(
         raise SourceError(MISSING) from problem
     app = create_app(sources, token=token, hosts=names(host))  # type: ignore[arg-type]
     config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
     )
     uvicorn.Server(config).run(sockets=[listening])
