@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING, Any
 
-from hyperlens.words import number, tenths
-
-if TYPE_CHECKING:
-    import pandas as pd
+from hyperlens.tables import Table
 
 ROWS = 20
 # colours are those of the page with some of them let through, so that they fit any background
@@ -35,16 +31,15 @@ border-bottom:1px solid rgba(128,128,128,.3)!important;vertical-align:top;max-wi
 def view(
     title: str,
     sentence: str = "",
-    frame: pd.DataFrame | None = None,
+    tables: Iterable[Table] = (),
     notes: Iterable[str] = (),
     verdict: str = "",
-    shares: Collection[str] = (),
 ) -> str:
-    """A result as HTML; all texts are escaped. Columns named in `shares` are shown in percent."""
+    """A result as HTML; all texts are escaped."""
     badge = f'<span class="badge {verdict.replace(" ", "-")}">{verdict}</span>' if verdict else ""
     parts = [f"<h4>{escape(title)}{badge}</h4>"]
     parts += [f"<p>{escape(sentence)}</p>"] if sentence else []
-    parts += [_table(frame, shares)] if frame is not None and len(frame.columns) else []
+    parts += [_table(table) for table in tables if table.columns]
     parts += [f'<p class="note">{escape(note)}</p>' for note in dict.fromkeys(notes) if note]
     return f'{STYLE}<div class="hyperlens">{"".join(parts)}</div>'
 
@@ -59,35 +54,16 @@ def title_of(kind: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__).capitalize()
 
 
-def _table(frame: pd.DataFrame, shares: Collection[str]) -> str:
-    """The first rows; a column in which nothing is known is left out."""
-    known = frame.loc[:, frame.notna().any().to_numpy() | (len(frame) == 0)]
-    columns = []
-    for k, name in enumerate(known.columns):
-        values = list(known.iloc[:ROWS, k])
-        place = ' class="n"' if _numeric(values) else ""
-        write = tenths if name in shares else _text
-        head = f"<th{place}>{escape(str(name).replace('_', ' '))}</th>"
-        columns.append([head, *(f"<td{place}>{escape(write(v))}</td>" for v in values)])
-    if not columns:
-        return ""
-    head, *rows = ("".join(row) for row in zip(*columns, strict=True))
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    left = len(frame) - ROWS
+def _table(table: Table) -> str:
+    """The first rows."""
+    places = [' class="n"' if numeric else "" for numeric in table.numeric]
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        pairs = zip(places, cells, strict=True)
+        return "".join(f"<{tag}{place}>{escape(cell)}</{tag}>" for place, cell in pairs)
+
+    head = line("th", table.columns)
+    body = "".join(f"<tr>{line('td', row)}</tr>" for row in table.rows[:ROWS])
+    left = len(table.rows) + table.more - ROWS
     more = f'<p class="note">… and {left} more rows</p>' if left > 0 else ""
     return f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}"
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (tuple, list)):
-        return " × ".join(map(str, value))
-    return "–" if value is None else number(value)
-
-
-def _numeric(column: Sequence[Any]) -> bool:
-    import numpy as np
-
-    numbers = [v for v in column if v is not None]
-    return bool(numbers) and all(
-        isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in numbers
-    )

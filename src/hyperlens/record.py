@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from hyperlens.errors import AnalysisError, SourceError
 from hyperlens.notebook import title_of, view
 from hyperlens.plain import Misfit, as_json, built, plain, public
+from hyperlens.tables import Table, from_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +28,6 @@ CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lon
 @dataclass(frozen=True)
 class Record:
     """Base of all results. Subclasses are frozen dataclasses of names, numbers and arrays."""
-
-    _shares: ClassVar[tuple[str, ...]] = ()  # columns of the frame that are shown in percent
 
     def __post_init__(self) -> None:
         for f in dataclasses.fields(self):
@@ -59,6 +58,16 @@ class Record:
 
     def _fields(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """The sentences with which it is shown."""
+        return (self.sentence,)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What it shows as rows, the most important first."""
+        return (from_frame(self.frame),)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and texts, see `hyperlens.plain`; nan becomes None."""
@@ -125,7 +134,7 @@ class Record:
         title = title_of(type(self)) + (f" for {objective}" if objective else "")
         notes = (getattr(quality, "sentence", ""), *self.notes)
         verdict = getattr(quality, "verdict", "")
-        return view(title, self.sentence, self.frame, notes, verdict, self._shares)
+        return view(title, self.sentence, self.tables, notes, verdict)
 
     def _ipython_display_(self) -> None:
         """Words and numbers, and the figure below them."""

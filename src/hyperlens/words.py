@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,22 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def effect_name(parameters: tuple[str, ...]) -> str:
-    return " × ".join(parameters)
+def setting(value: Any) -> str:
+    """The value of a parameter."""
+    return "inactive" if value is None else number(value)
+
+
+def signed(change: float) -> str:
+    """A change, or what adds to something."""
+    return f"{change:+.4g}" if change else "0"
+
+
+def p_value(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def effect_name(parameters: Sequence[object]) -> str:
+    return " × ".join(map(str, parameters))
 
 
 def surrogate_name(name: str) -> str:

@@ -78,7 +78,7 @@ def cash(
 ) -> None:
     """Ctrl-C ends the search and trains and writes the best so far; a second one leaves at once."""
     from hyperlens.reports import check
-    from hyperlens.terminal.cash import say
+    from hyperlens.terminal.text import say
 
     if html:
         refuse_overwriting(source, html)
@@ -119,8 +119,8 @@ def _study(target: str, table: str) -> str:
 def _searched(search: Search) -> tuple[History, bool]:
     """The run, and whether it was stopped."""
     from hyperlens.cash.results.model_search import furthest
-    from hyperlens.terminal.cash import say
     from hyperlens.terminal.progress import tuning
+    from hyperlens.terminal.text import say
 
     try:
         with stopped_by_a_signal(), tuning(search.evaluations) as show:

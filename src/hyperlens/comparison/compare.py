@@ -23,9 +23,18 @@ from hyperlens.comparison.wilcoxon import SignedRank, shift, signed_rank
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record, columns_of
 from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.tables import Column, Table, between, table
+from hyperlens.words import decimals, number, p_value
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MOST_GROUPS = 20  # marked in a table
+EFFECT = (
+    "Matched-pairs rank-biserial correlation: 1 where the first is better everywhere, -1 where the "
+    "second is."
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,44 @@ class Comparison(Record):
     def sentence(self) -> str:
         """The average ranks."""
         return self.sentences[0]
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return self.sentences
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Ranks, where a mark in the same column joins methods that cannot be told apart, and pairs."""
+        marks = [
+            " ".join("|" if name in group else " " for group in self.groups[:MOST_GROUPS])
+            for name in self.ranks
+        ]
+        rank = "The method's rank on each data set, averaged; 1 is best, equals share their ranks."
+        ranks = table(
+            Column("method", self.ranks),
+            Column("average rank", self.ranks.values(), "{:.3f}".format, rank),
+            Column("cannot be told apart", marks, str),
+        )
+        many = "On how many of them the first is better, the second is better, both are equal."
+        median = "Hodges and Lehmann's estimate of the median of the first minus the second."
+        where = "Where that median lies, for this pair alone."
+        alone = "Wilcoxon's signed-rank test of this pair alone."
+        family = "The same, adjusted for the number of pairs."
+        both = "On how many data sets both were measured."
+        interval, adjusted = f"{1 - self.alpha:.0%} interval", f"adjusted p ({self.correction})"
+        p = self.pairs
+        pairs = table(
+            Column("pair", [f"{x.first} : {x.second}" for x in p]),
+            Column("data sets", [x.rows for x in p], number, both, wide=True),
+            Column("w-l-t", [f"{x.wins}-{x.losses}-{x.zeros}" for x in p], number, many),
+            Column("difference", [x.difference for x in p], number, median),
+            Column(interval, [(x.low, x.high) for x in p], between(number), where),
+            Column("effect", [x.effect for x in p], decimals, EFFECT),
+            Column("p", [x.p for x in p], p_value, alone),
+            Column(adjusted, [x.adjusted for x in p], p_value, family),
+            Column("different", ["yes" if x.different else "no" for x in p], wide=True),
+        )
+        return ranks, pairs
 
     def _columns(self) -> dict[str, Any]:
         """One row for each two methods."""

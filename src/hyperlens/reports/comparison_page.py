@@ -6,12 +6,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-from hyperlens.comparison import Comparison, Pair
+from hyperlens.comparison import Comparison
 from hyperlens.errors import SourceError
 from hyperlens.reports import check, check_stills, write
 from hyperlens.reports.render import report_html
-from hyperlens.sections.cards import meanings
-from hyperlens.sections.cards.card import Card, Table
+from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import figure_of
 
 RANKS, PAIRS = "Average ranks", "Pairs"
@@ -64,6 +63,7 @@ def comparison_page(record: Comparison, source: str) -> str:
 
 
 def comparison_cards(record: Comparison) -> tuple[Card, ...]:
+    ranks, pairs = record.tables
     return (
         Card(
             id="ranks",
@@ -72,7 +72,7 @@ def comparison_cards(record: Comparison) -> tuple[Card, ...]:
             lead=record.sentences,
             figure=figure_of(record),
             csv=record.to_csv(),
-            table=_ranks(record),
+            table=ranks,
             notes=record.notes,
             how=(
                 "On each data set the methods are ranked, 1 is best and equals share their ranks; the "
@@ -88,37 +88,10 @@ def comparison_cards(record: Comparison) -> tuple[Card, ...]:
                 "an interval for this pair alone; the effect is the matched-pairs rank-biserial "
                 "correlation, 1 where the first is better on every data set.",
             ),
-            table=_pairs(record),
+            table=pairs,
             how=(
                 "Every two methods are compared by Wilcoxon's signed-rank test over the data sets that "
                 "both have; its p-values are adjusted for the number of pairs.",
             ),
         ),
-    )
-
-
-def _ranks(record: Comparison) -> Table:
-    rows = tuple((name, f"{rank:.3f}") for name, rank in record.ranks.items())
-    return Table(("method", "average rank"), rows, (False, True), ("", meanings.AVERAGE_RANK))
-
-
-def _pairs(record: Comparison) -> Table:
-    counts = ("data sets", "wins", "losses", "ties")
-    columns = ("pair", *counts, "difference", "interval", "effect", "p", "adjusted p", "different")
-    numeric = (False, *[True] * 9, False)
-    said = ("", *meanings.PAIR_COUNTS, *meanings.PAIR_NUMBERS, "")
-    return Table(columns, tuple(_row(pair) for pair in record.pairs), numeric, said)
-
-
-def _row(pair: Pair) -> tuple[str, ...]:
-    known = pair.low == pair.low
-    return (
-        f"{pair.first} : {pair.second}",
-        *map(str, (pair.rows, pair.wins, pair.losses, pair.zeros)),
-        f"{pair.difference:.4g}",
-        f"{pair.low:.4g} to {pair.high:.4g}" if known else "unknown",
-        f"{pair.effect:.2f}",
-        f"{pair.p:.3g}",
-        f"{pair.adjusted:.3g}",
-        "yes" if pair.different else "no",
     )

@@ -18,6 +18,7 @@ from hyperlens.proposal import Proposal
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
+from hyperlens.tables import from_frame
 from hyperlens.words import counted, first_few, number, printable
 
 MOST_SHOWN = 6  # values of a trial in a line
@@ -160,7 +161,8 @@ class History:
         with suppress(AnalysisError):  # nothing is complete
             best = {**self.space.constants, **self.best().values}
             frame["best"] = [number(best[n]) if n in best else None for n in frame["parameter"]]
-        return view(self.source or "History", self.sentence, frame, self.warnings())
+        title, table = self.source or "History", from_frame(frame)
+        return view(title, self.sentence, [table], self.warnings())
 
     def _states(self) -> str:
         return ", ".join(f"{self.count(s)} {s}" for s in State if self.count(s)) or "none yet"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from hyperlens import words as say
-from hyperlens.sections.cards import meanings
-from hyperlens.sections.cards.card import Card, Table
+from hyperlens.sections.cards.card import Card
 from hyperlens.sections.explanation import Records
 from hyperlens.sections.parameters import effects, importance, interactions, regions
 from hyperlens.sections.run import search
-from hyperlens.sections.surrogates import SURROGATES, Surrogates
+from hyperlens.sections.surrogates import SURROGATES
 
 AVERAGES = (
     "All averages and shares are over the whole search space, uniform on its scales: a "
@@ -35,33 +33,7 @@ def cards(records: Records) -> tuple[Card, ...]:
             *(text for text in paragraphs if text is not None),
             *((ASSESSMENT,) if surrogates.qualities else ()),
         ),
-        table=_qualities(surrogates) if surrogates.qualities else None,
+        table=surrogates.tables[0] if surrogates.qualities else None,
         notes=(f"Computed with Hyperlens {records.version}, seed {records.choices.seed}.",),
     )
     return (card,)
-
-
-def _qualities(surrogates: Surrogates) -> Table:
-    columns = ("surrogate", "verdict", "R²", "rank correlation", "coverage", "trials", "folds")
-    rows = tuple(
-        (
-            q.surrogate,
-            q.verdict,
-            say.number(float(q.r2), 2),
-            say.number(float(q.rank_correlation), 2),
-            say.tenths(q.coverage),
-            str(q.trials),
-            str(q.folds),
-        )
-        for q in surrogates.qualities
-    )
-    said = (
-        "",
-        meanings.SURROGATES,
-        meanings.R2,
-        meanings.RANK_CORRELATION,
-        meanings.COVERAGE,
-        meanings.TRIALS,
-        meanings.FOLDS,
-    )
-    return Table(columns, rows, (False, False, *[True] * 5), said)

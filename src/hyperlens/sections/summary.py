@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from hyperlens import words as say
+from hyperlens.explain.importance.configurations import BEST_VALUE
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots.parts.texts import short
 from hyperlens.sections.advice import what_next
 from hyperlens.sections.cards import meanings
-from hyperlens.sections.cards.card import Card, Fact, Table
+from hyperlens.sections.cards.card import Card, Fact
 from hyperlens.sections.explanation import Records
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import IMPORTANCE
 from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.surrogates import SURROGATES
+from hyperlens.tables import Column, Table, table
 
 WORST_FIRST = ("do not trust", "caution", "trust")
 
@@ -83,17 +85,17 @@ def _facts(records: Records) -> tuple[Fact, ...]:
 
 
 def _configuration(overview: Overview) -> Table:
-    rows = []
-    for name in overview.parameters:
-        active = name in overview.best_values
-        value = say.number(overview.best_values[name], 6) if active else "inactive"
-        condition = overview.conditions.get(name)
-        rows.append((name, value, f"only when {condition}" if condition else ""))
-    rows += [(name, say.number(v, 6), "constant") for name, v in overview.constants.items()]
-    width = 3 if any(remark for *_, remark in rows) else 2
-    return Table(
-        ("parameter", "best value", "remark")[:width],
-        tuple(row[:width] for row in rows),
-        (False,) * width,
-        ("", meanings.BEST_VALUE, "")[:width],
+    constants = overview.constants
+    known = {**overview.best_values, **constants}
+    names = (*overview.parameters, *constants)
+    values = [say.number(known[name], 6) if name in known else "inactive" for name in names]
+    remarks = [
+        f"only when {when}" if (when := overview.conditions.get(name)) else ""
+        for name in overview.parameters
+    ]
+    remarks += ["constant"] * len(constants)
+    return table(
+        Column("parameter", names),
+        Column("best value", values, meaning=BEST_VALUE),
+        Column("remark", remarks) if any(remarks) else None,
     )

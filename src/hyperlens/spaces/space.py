@@ -22,6 +22,7 @@ from hyperlens.notebook import view
 from hyperlens.spaces.clauses import Clauses, in_words
 from hyperlens.spaces.cube import BoolArray, Clause, Cube, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.tables import from_frame
 from hyperlens.words import counted, first_few, number, printable
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ class Space:
             for clause in self.configspace.forbidden_clauses
         ]
         title = f"Space of {counted(len(self), 'parameter')}"
-        return view(title, frame=self.frame, notes=(*forbidden, *self.inferred))
+        notes = (*forbidden, *self.inferred)
+        return view(title, tables=[from_frame(self.frame)], notes=notes)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

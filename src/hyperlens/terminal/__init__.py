@@ -1,20 +1,15 @@
-"""Records in a terminal: tables, progress, and nothing that a user's text could smuggle in.
-
-What is printed of a record stands in the file named like its room: `effects.py` has the layouts of
-the records that `explain/effects` defines, `cash.py` those of `cash`.
-"""
+"""Records in a terminal: sentences, tables, progress, and nothing that a user's text could smuggle in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from hyperlens.terminal.progress import announced_compilation, progress
-from hyperlens.terminal.tables import layout
+from hyperlens.terminal.tables import drawn
 from hyperlens.terminal.text import printable
 
 if TYPE_CHECKING:
@@ -24,26 +19,32 @@ if TYPE_CHECKING:
 __all__ = ["announced_compilation", "printable", "progress", "show"]
 
 COLOURS = {"trust": "green", "caution": "yellow", "do not trust": "red"}
-UNDER_HEADINGS = {"Validation"}  # records whose layout shows their notes itself
+MOST_SENTENCES = 100
 
 
 def show(record: Record, warnings: Sequence[str] = ()) -> None:
     """Print one record, and what is to be known of the run it is from."""
-    match type(record).__module__.split("."):
-        case ["hyperlens", "explain", room, _] | ["hyperlens", room, *_]:
-            import_module(f"hyperlens.terminal.{room}")
     console = Console()
-    for part in layout(record):
-        console.print(part)
+    for sentence in record.lead[:MOST_SENTENCES]:
+        console.print(Text(printable(sentence)))
+    for table in record.tables:
+        console.print()
+        console.print(drawn(table))
     quality: Quality | None = getattr(record, "quality", None)
-    notes = () if type(record).__name__ in UNDER_HEADINGS else record.notes
-    sentences(console, quality, (*warnings, *notes))
-
-
-def sentences(console: Console, quality: Quality | None, notes: tuple[str, ...]) -> None:
-    """A verdict, and below it what is to be known, each once."""
     if quality is not None:
         console.print()
         console.print(Text(quality.sentence, style=COLOURS[quality.verdict]))
+    titled: Mapping[str, tuple[str, ...]] | None = getattr(record, "titled_notes", None)
+    for title, notes in (titled or {}).items():
+        console.print()
+        console.print(Text(title, style="bold"))
+        listed(console, notes)
+    known = {*record.lead, *(record.notes if titled else ())}
+    rest = (*warnings, *getattr(record, "notes", ()))
+    listed(console, (note for note in rest if note not in known))
+
+
+def listed(console: Console, notes: Iterable[str]) -> None:
+    """What is to be known, each once."""
     for note in dict.fromkeys(notes):
         console.print(Text(f"- {printable(note)}"))

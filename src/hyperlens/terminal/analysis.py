@@ -16,11 +16,10 @@ from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.run.search import BIAS
 from hyperlens.sections.summary import warnings
 from hyperlens.sections.surrogates import SURROGATES
-from hyperlens.terminal import COLOURS, sentences
-from hyperlens.terminal.cash import models_table
-from hyperlens.terminal.importance import importance_table, rest
-from hyperlens.terminal.tables import facts
-from hyperlens.terminal.text import digits, number, percent, printable
+from hyperlens.terminal import COLOURS, listed
+from hyperlens.terminal.tables import drawn, facts
+from hyperlens.terminal.text import printable
+from hyperlens.words import decimals, number, tenths
 
 MOST_ROWS = 15  # of importance
 MOST_VALUES = 20  # of the best configuration
@@ -35,16 +34,15 @@ def show_analysis(analysis: Analysis) -> None:
     console.print()
     _show_models(console, analysis)
     if isinstance(importance, Importance):
-        console.print(importance_table(importance, MOST_ROWS))
-        for line in rest(importance):
-            console.print(line)
+        console.print(drawn(importance.tables[0], MOST_ROWS))
+        console.print(Text(printable(importance.meaning)))
     else:
         console.print(Text(printable(importance.why)))
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions)]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     doubts = [q.sentence for q in qualities if q.verdict != "trust"]
     findings = (*regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
-    sentences(console, None, (*findings, *remarks, *doubts))
+    listed(console, (*findings, *remarks, *doubts))
 
 
 def _show_models(console: Console, analysis: Analysis) -> None:
@@ -52,9 +50,9 @@ def _show_models(console: Console, analysis: Analysis) -> None:
     search, winner = analysis[MODELS], analysis[WINNER]
     if search is None:
         return
-    console.print(models_table(search))
+    console.print(drawn(search.tables[0]))
     within = f"Within {search.models[0]}: " if isinstance(winner, Importance) else ""
-    for sentence in (*search.story, *search.notes, *([within + winner.sentence] if winner else ())):
+    for sentence in (*search.lead, *([within + winner.sentence] if winner else ())):
         console.print(Text(printable(sentence)))
     console.print()
 
@@ -75,8 +73,8 @@ def _facts(analysis: Analysis) -> Table:
     for quality in analysis[SURROGATES].qualities:
         verdict = Text(quality.verdict, style=COLOURS[quality.verdict])
         numbers = (
-            f" (R2 {digits(quality.r2)}, rank correlation {digits(quality.rank_correlation)}, "
-            f"95 % band covers {percent(quality.coverage)})"
+            f" (R2 {decimals(quality.r2)}, rank correlation {decimals(quality.rank_correlation)}, "
+            f"95 % band covers {tenths(quality.coverage)})"
         )
-        rows.add_row(quality.surrogate, verdict + Text(numbers))
+        rows.add_row(quality.surrogate, verdict + Text(printable(numbers)))
     return rows

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from hyperlens.terminal.text import number, printable
+from hyperlens.terminal.text import printable
+from hyperlens.words import number
 
 if TYPE_CHECKING:
     from hyperlens.optimize.running.loop import Status

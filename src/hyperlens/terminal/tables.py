@@ -1,45 +1,39 @@
-"""Tables for a terminal, and the door to what is printed of each type of record."""
+"""Tables for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
-from functools import singledispatch
-
-from rich.console import RenderableType
-from rich.table import Table
+from rich import table as rich
 from rich.text import Text
 
-from hyperlens.record import Record
+from hyperlens.tables import Table
 from hyperlens.terminal.text import printable
 
 MOST_LISTED = 100  # rows of a record on its own
+NAMES = 20  # characters of the first column, if it has so many, whatever stands beside it
 
 
-@singledispatch
-def layout(record: Record) -> Iterator[RenderableType]:
-    """What is printed of a record, in order."""
-    raise TypeError(f"There is no table for {type(record).__name__}.")
+def drawn(table: Table, most: int = MOST_LISTED) -> rich.Table:
+    """The first rows, and a last one that says how many are left out."""
+    lines = rich.Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    shown = [k for k, wide in enumerate(table.wide) if not wide]
+    for k in shown:
+        longest = max((len(row[k]) for row in table.rows), default=0)
+        lines.add_column(
+            Text(printable(table.columns[k])),
+            justify="right" if table.numeric[k] else "left",
+            overflow="fold",
+            min_width=None if k else min(NAMES, longest),
+        )
+    for row in table.rows[:most]:
+        lines.add_row(*(Text(printable(row[k])) for k in shown))
+    if (left := len(table.rows) + table.more - most) > 0:
+        lines.add_row(f"and {left} more")
+    return lines
 
 
-def table(first: str, *others: str) -> Table:
-    """Columns of names, then of numbers."""
-    columns = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    columns.add_column(Text(printable(first)), overflow="fold")
-    for name in others:
-        columns.add_column(Text(printable(name)), justify="right")
-    return columns
-
-
-def facts() -> Table:
+def facts() -> rich.Table:
     """Names of facts, and beside each what it is."""
-    pairs = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    pairs = rich.Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     pairs.add_column(style="bold")
     pairs.add_column(overflow="fold")
     return pairs
-
-
-def count_rest(rows: Table, items: Sized, most: int = MOST_LISTED) -> Table:
-    """The table, with a last row that says how many items it leaves out."""
-    if len(items) > most:
-        rows.add_row(f"and {len(items) - most} more")
-    return rows

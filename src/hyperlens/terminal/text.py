@@ -1,34 +1,21 @@
-"""Text for a terminal: nothing that a file says may steer it; numbers as people write them."""
+"""Text for a terminal: nothing that a file says may steer it."""
 
 from __future__ import annotations
 
+import sys
 import unicodedata
-from typing import Any
 
-from rich.text import Text
-
-from hyperlens import words
 from hyperlens.record import CONTROL
+from hyperlens.words import FIXED
 
 
 def printable(text: object) -> str:
     """One line without control characters: what a file says must not steer the terminal."""
-    clean = (" " if c in "\n\r\t" else c for c in str(text))
+    clean = (" " if c in f"\n\r\t{FIXED}" else c for c in str(text))
     return "".join(c for c in clean if unicodedata.category(c) not in CONTROL)
 
 
-def number(x: Any) -> str:
-    return words.number(x, unknown="unknown")
-
-
-def digits(x: float) -> str:
-    return words.decimals(x, unknown="unknown")
-
-
-def percent(x: float) -> str:
-    return words.tenths(x, unknown="unknown").replace(words.FIXED, " ")
-
-
-def setting(x: Any) -> Text:
-    """The value of a parameter."""
-    return Text("inactive" if x is None else printable(number(x)))
+def say(*sentences: str) -> None:
+    """Sentences on standard error, as they come."""
+    for sentence in sentences:
+        print(printable(sentence), file=sys.stderr, flush=True)

@@ -29,11 +29,15 @@ from hyperlens.runs.history import History, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import number, tenths
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CLOSE = 1e-9  # coordinates this near are one
+MOST_LEADERS = 10  # in a table
+MOST_VALUES = 4  # of a configuration there
 FULL = 1.0  # budget of an evaluation whose method knows none
 
 
@@ -46,6 +50,16 @@ class Leader:
     cost: float
     seconds: float
     values: Mapping[str, Any]
+
+    @property
+    def configuration(self) -> str:
+        """The first of the model's own values."""
+        values = [
+            f"{name.split(':', 1)[1]} = {number(value)}"
+            for name, value in self.values.items()
+            if name.startswith(f"{self.model}:")
+        ]
+        return ", ".join(values[:MOST_VALUES]) + (", ..." if len(values) > MOST_VALUES else "")
 
 
 @dataclass(frozen=True)
@@ -91,6 +105,38 @@ class ModelSearch(Record):
     def sentence(self) -> str:
         """Who won."""
         return " ".join(words.winner(self) or self.notes)
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return (*self.story, *self.notes)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The models, and the best configurations."""
+        reached = "Configurations that were measured at full budget."
+        failed = "Evaluations that failed; they count as worst."
+        models = table(
+            Column("model", self.models),
+            Column("chance", self.weights, tenths, "Of being drawn."),
+            Column("drawn", self.reached[:, 0], number, "Configurations that were tried."),
+            Column("on all rows", self.reached[:, -1], number, reached),
+            Column("evaluations", self.spent, "{:.1f}".format, "In evaluations at full budget."),
+            Column("failed", self.failed, number, failed),
+            Column(
+                f"best {self.objective}",
+                self.best,
+                number,
+                f"The best {self.objective} at full budget.",
+            ),
+        )
+        leaders = self.leaders[:MOST_LEADERS]
+        board = table(
+            Column("place", range(1, len(leaders) + 1), number),
+            Column(self.objective, [leader.cost for leader in leaders], number),
+            Column("model", [leader.model for leader in leaders]),
+            Column("configuration", [leader.configuration for leader in leaders]),
+        )
+        return models, board
 
     def _columns(self) -> dict[str, Any]:
         """One row a model."""

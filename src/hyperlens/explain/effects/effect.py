@@ -25,9 +25,15 @@ from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, between, ends, table
+from hyperlens.words import number, percent, setting
 
 Band = Literal["pointwise", "joint"]
 
+BANDS = {
+    "pointwise": "how unsure a single prediction is, on average",
+    "joint": "how unsure the average itself is",
+}
 NUMBERS = ("mean", "std", "low", "high")
 NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
 NARROW = (
@@ -118,6 +124,25 @@ class Effect(Record):
     def reading(self) -> str:
         """How far a curve may be trusted: where nothing was tried, whether all move as the mean does."""
         return words.reading(self)
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        reading = [self.reading] if len(self.parameters) == 1 else []
+        return self.sentence, *reading, f"The band is {self.band}: {BANDS[self.band]}."
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        band = f"{percent(self.level)} {self.band} band"
+        axes = zip(self.parameters, zip(*product(*self.values), strict=True), strict=True)
+        return (
+            table(
+                *(Column(name, values, setting) for name, values in axes),
+                Column(self.objective, self.mean, number),
+                Column("std", self.std, number, BANDS[self.band]),
+                Column(band, ends(self.low, self.high), between(number), BANDS[self.band]),
+                Column("trials nearest", self.support, lambda trials: f"{trials:.0f}"),
+            ),
+        )
 
     def _columns(self) -> dict[str, Any]:
         if len(self.parameters) == 1:

@@ -29,11 +29,17 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, intersect
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import number, tenths
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Criterion = Literal["l2", "area", "variance", "mean"]
+STD = (
+    "Standard deviation of the surrogate's prediction, averaged over the parameter's grid and over "
+    "the region: how surely the effect is known there."
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,6 @@ class Region:
 class Regions(Record):
     """A tree of regions for one parameter; `split` and `merge` grow and shrink it step by step."""
 
-    _shares = ("share",)
     objective: str
     maximize: bool
     parameter: str
@@ -116,6 +121,26 @@ class Regions(Record):
     def caveat(self) -> str:
         """Which numbers these are, and where not to trust the curve."""
         return words.caveat(self)
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return self.sentence, self.caveat
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The whole space, then each leaf."""
+        rows = (self.tree[0], *(self.leaves if len(self.tree) > 1 else ()))
+        part = "Part of the space in which the parameter is active."
+        trials = "How many analysed trials lie in the region."
+        return (
+            table(
+                Column("rule", [r.rule for r in rows]),
+                Column("share of the space", [r.share for r in rows], tenths, part),
+                Column("trials", [r.trials for r in rows], number, trials),
+                Column("mean std", [r.confidence for r in rows], lambda s: f"±{number(s, 2)}", STD),
+                Column("best trial", ["here" if r.holds_best else "" for r in rows]),
+            ),
+        )
 
     @property
     def drawn(self) -> Curves | None:

@@ -23,7 +23,8 @@ from hyperlens.plain import plain
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.words import number
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import number, tenths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +71,16 @@ class Reliability(Record):
         if best == 0:
             return f"{text}."
         return f"{text}, and least, {number(float(self.nll[best]), 3)}, where {self.where[best]}."
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        columns = [Column(f"effect of {self.parameter}", self.where)]
+        for name, gain in self.gain.items():
+            columns += [
+                Column(name.upper(), getattr(self, name), number),
+                Column("gain", ["", *gain[1:]], tenths),
+            ]
+        return (table(*columns),)
 
     def _columns(self) -> dict[str, Any]:
         gains = {f"{name} gain": gain for name, gain in self.gain.items()}

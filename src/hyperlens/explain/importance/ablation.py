@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.importance.configurations import Named, Which, named
+from hyperlens.explain.importance.configurations import BEST_VALUE, Named, Which, named
 from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
@@ -28,8 +28,18 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import number, setting, signed, tenths
 
 Direction = Literal["forward", "backward"]
+DEFAULT = (
+    "The default as the search space gives it; where it gives none, the middle of a range on its own "
+    "scale, or the first category."
+)
+STEP = (
+    "What changing this value does to the prediction, after the changes above it were made already."
+)
+SHAPLEY = "Shapley value: what the change does on average over all orders of changing values."
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,6 @@ class Ablation(Record):
     alone, in the first round; `shapley` its Shapley value between the two configurations.
     """
 
-    _shares = ("share",)
     objective: str
     maximize: bool
     method: str
@@ -62,6 +71,23 @@ class Ablation(Record):
     quality: Quality
     sentence: str
     notes: tuple[str, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The first row is where the way starts."""
+        start = self.source if self.method == "forward" else self.target
+        after = "The surrogate's prediction after this change and all above it."
+        return (
+            table(
+                Column("parameter", [start, *self.parameters]),
+                Column("from", ["", *self.source_values], setting, DEFAULT),
+                Column("to", ["", *self.target_values], setting, BEST_VALUE),
+                Column("change", ["", *self.contribution], signed, STEP),
+                Column("in any order", ["", *self.shapley], signed, SHAPLEY),
+                Column("share", ["", *self.share], tenths, "The part of the whole change."),
+                Column("predicted then", self.cost, number, after),
+            ),
+        )
 
     def _columns(self) -> dict[str, Any]:
         return {

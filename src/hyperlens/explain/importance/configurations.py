@@ -13,6 +13,7 @@ from hyperlens.explain.proposals.proposers import BEST, position
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 
+BEST_VALUE = "The value in the best trial, as the run recorded it."
 Which = Literal["default", "best"] | int | Mapping[str, Any]
 
 

@@ -23,8 +23,18 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
+from hyperlens.tables import Column, Table, between, ends, table
+from hyperlens.words import effect_name, percent, rank, tenths
 
 MOST_TRIPLE_PARAMETERS = 30
+SHARE = (
+    "Variance of the effect over the whole space, divided by the variance of everything the "
+    "surrogate predicts (functional ANOVA, exact on the surrogate)."
+)
+INTERVAL = (
+    "Where the share would lie if the run were repeated with other trials, at this level: from "
+    "refits on random parts of the data."
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,6 @@ class Importance(Record):
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
     """
 
-    _shares = ("share", "std", "low", "high", "secondary")
     objective: str
     surrogate: SurrogateName
     parameters: tuple[tuple[str, ...], ...]
@@ -96,6 +105,36 @@ class Importance(Record):
     def meaning(self) -> str:
         """The meaning of a share, of its interval, and of what is left."""
         return words.meaning(self)
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return self.sentence, self.meaning
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        columns = [
+            Column("effect", self.parameters, effect_name),
+            Column("share", self.share, tenths, SHARE),
+            Column(
+                f"spread over {self.spread_of}", self.std, lambda std: f"± {tenths(std)}",
+                f"Standard deviation of the share over {self.spread_of}: how much the surrogate "
+                "itself wavers.",
+            ),
+        ]  # fmt: skip
+        if self.level is not None:
+            limits, places = ends(self.low, self.high), ends(self.rank_low, self.rank_high)
+            stays = (
+                "Between which places this effect stays when the surrogate is fitted to parts of the "
+                "data."
+            )
+            columns += [
+                Column(f"{percent(self.level)} interval", limits, between(tenths), INTERVAL),
+                Column("rank", places, lambda ends: rank(*ends), stays),
+            ]
+        if self.secondary_name is not None:
+            other = "The share that the other surrogate gives, which cross-validates less well."
+            columns.append(Column(self.secondary_name, self.secondary, tenths, other))
+        return (table(*columns),)
 
     def _columns(self) -> dict[str, Any]:
         return self._fields(

@@ -14,13 +14,20 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
+from hyperlens.explain.importance.importance import INTERVAL
 from hyperlens.explain.importance.shares import Effects, shares
 from hyperlens.explain.models.fitting import SurrogateName, fit, primary_of
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
-from hyperlens.words import effect_name, number, percent
+from hyperlens.tables import Column, Table, between, ends, table
+from hyperlens.words import decimals, effect_name, number, percent, tenths
+
+H = (
+    "Friedman's H: the root of the part of the pair's joint variance that is not the sum of the two "
+    "single effects; 0 is additive, 1 is only together."
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,6 @@ class Interactions(Record):
     the two-parameter effects of the first pairs, as far as they act together at all.
     """
 
-    _shares = ("share",)
     objective: str
     surrogate: str
     pairs: tuple[tuple[str, str], ...]
@@ -57,6 +63,22 @@ class Interactions(Record):
             f"Most of what two parameters do together is {effect_name(self.pairs[0])}: H "
             f"{number(float(self.h[0]), 2)}, {percent(float(self.share[0]))} of the variance. "
             f"{meaning}"
+        )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        limits = None
+        if self.level is not None:
+            title, cells = f"{percent(self.level)} interval of H", ends(self.low, self.high)
+            limits = Column(title, cells, between(decimals), INTERVAL)
+        beyond = "The part of the whole variance that the pair has beyond its two single effects."
+        return (
+            table(
+                Column("pair", self.pairs, effect_name),
+                Column("H", self.h, decimals, H),
+                limits,
+                Column("share of the variance", self.share, tenths, beyond),
+            ),
         )
 
     def _columns(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.explain.importance.configurations import Which, named
+from hyperlens.explain.importance.configurations import BEST_VALUE, Which, named
 from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
@@ -21,8 +21,17 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Axis, FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import number, setting, tenths
 
 FINE = 512  # midpoints of a continuous axis
+SHARE = (
+    "Variance of the prediction when only this parameter moves over its range, divided by the sum of "
+    "those of all parameters."
+)
+REACHED = (
+    "The best prediction while only this parameter moves, and the value at which it is reached."
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,6 @@ class LocalImportance(Record):
     predicted there, in the user's direction, and `best_value` where. Inactive parameters have share 0.
     """
 
-    _shares = ("share",)
     objective: str
     maximize: bool
     at: str
@@ -48,6 +56,19 @@ class LocalImportance(Record):
     quality: Quality
     sentence: str
     notes: tuple[str, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (
+            table(
+                Column("parameter", self.parameters),
+                Column("its value", self.values, setting, BEST_VALUE),
+                Column("local share", self.share, tenths, SHARE),
+                Column("std", self.std, number, "Standard deviation of the prediction meanwhile."),
+                Column("best predicted", self.best, number, REACHED),
+                Column("there at", self.best_values, setting, REACHED),
+            ),
+        )
 
     def _columns(self) -> dict[str, Any]:
         numbers = self._fields("share", "std", "best")

@@ -51,7 +51,7 @@ class Fitted:
 
     def _repr_html_(self) -> str:
         title = f"Fitted {surrogate_name(self.name)}"
-        return view(title, self.quality.sentence, None, self.notes, self.quality.verdict)
+        return view(title, self.quality.sentence, (), self.notes, self.quality.verdict)
 
 
 def fit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +17,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.proposals.explainable_trials import comparable, explainable
 from hyperlens.explain.proposals.proposers import Origin, WhichTrial, origin, position
 from hyperlens.explain.proposals.question import Baseline, Question, Score
-from hyperlens.explain.proposals.reasons import motive
+from hyperlens.explain.proposals.reasons import motive, tidy
 from hyperlens.explain.proposals.why import PARTS, Why, explained
 from hyperlens.explain.shapley.attribution import Method
 from hyperlens.explain.shapley.backgrounds import WIDTH, Kind
@@ -26,6 +26,7 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,6 +138,33 @@ class ProposalPath(Record):
     def worth(self) -> FloatArray:
         """What a unit of uncertainty adds to the bound, of each proposal: tau, with a sign."""
         return self.tau if self.maximize else -self.tau
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        sign = "+" if self.maximize else "-"
+        return (
+            self.sentence,
+            f"{words.counted(len(self.trial), self.called)} for {self.objective}; contributions to "
+            f"the bound (mean {sign} {self.tau[0]:g} x uncertainty), means over thirds of the run",
+        )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Contributions to the bound, those that weigh most first, and the payouts."""
+        thirds = [t for t in np.array_split(np.arange(len(self.trial)), 3) if len(t)]
+        heads = [f"trials {self.trial[t[0]]} to {self.trial[t[-1]]}" for t in thirds]
+        means = np.array([self.bound[t].mean(axis=0) for t in thirds])
+        means = tidy(means, float(self.weight.max()))[:, self.strongest]
+        payouts = [[float(of[t].mean()) for of in self.payout.values()] for t in thirds]
+
+        def rows(title: str, names: list[str], columns: Iterable[Iterable[float]]) -> Table:
+            numbers = zip(heads, columns, strict=True)
+            return table(Column(title, names), *(Column(h, c, words.number) for h, c in numbers))
+
+        return (
+            rows("parameter", [self.parameters[j] for j in self.strongest], means),
+            rows("payout", [f"payout of the {part}" for part in self.payout], payouts),
+        )
 
     def why(self, row: int) -> Why:
         """All that is known of one proposal."""

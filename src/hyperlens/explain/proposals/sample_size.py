@@ -19,6 +19,8 @@ from hyperlens.explain.proposals.why import Why, why
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import number
 
 SIZES = (100, 1000, 5000, 10_000, 15_000, 20_000)  # those the thesis tried
 CHECKED = ("bound", "mean", "uncertainty")
@@ -53,6 +55,23 @@ class SampleSize(Record):
             f"{size} samples do not suffice for the {', '.join(lacking)}: what is missing from the "
             "payout is larger than the smallest difference between two parameters; draw more."
         )
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        mark = "! the gap is not smaller than the smallest difference of two contributions."
+        return self.sentence, mark
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        columns = [Column("samples", self.samples, number)]
+        for k, name in enumerate(CHECKED):
+            gaps = zip(self.gap[:, k], self.enough[:, k], strict=True)
+            marked = [number(gap) + ("" if enough else " !") for gap, enough in gaps]
+            columns += [
+                Column(f"{name}: gap", marked, number),
+                Column(f"{name}: smallest", self.difference[:, k], number),
+            ]
+        return (table(*columns),)
 
     def _columns(self) -> dict[str, Any]:
         sizes, kinds = self.gap.shape

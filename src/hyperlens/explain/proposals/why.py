@@ -38,8 +38,14 @@ from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.acquisition import lower_confidence_bound
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, between, ends, table
 
 PARTS = ("mean", "uncertainty", "bound", "score")
+CONTRIBUTION = (
+    "Shapley value: what this value of the parameter adds to the prediction, averaged over all orders "
+    "in which the proposal's values can replace those of an average configuration."
+)
+BOUND = "The confidence bound that the search optimises: mean and tau times uncertainty together."
 MOST_SENTENCES = 2  # of parameters, below one of many proposals
 
 
@@ -95,6 +101,31 @@ class Why(Record):
     sentence: str
     sentences: tuple[str, ...]  # one a parameter
     notes: tuple[str, ...]
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return self.sentence, self.basis, *self.sentences
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Contributions, and what they add up to."""
+        meanings, limits = {"bound": BOUND, "score": self.basis}, None
+        if bool((self.uncertainty_high > self.uncertainty_low).any()):  # sampled
+            title = f"{self.level:.0%} interval of the bound"
+            limits = Column(title, ends(self.bound_low, self.bound_high), between(words.number))
+        contributions = table(
+            Column("parameter", self.parameters),
+            Column("value", self.values, words.setting),
+            *(
+                Column(name, part, words.signed, meanings.get(name, CONTRIBUTION))
+                for name, part in self.parts.items()
+            ),
+            limits,
+        )
+        names = ["payout, the sum of contributions", "at the proposal", self.compared_with]
+        sums = (self.payout, self.actual, self.average)
+        columns = (Column(part, [of[part] for of in sums], words.number) for part in self.parts)
+        return contributions, table(Column("", names), *columns)
 
     def _columns(self) -> dict[str, Any]:
         present = [name for name in PARTS if getattr(self, name) is not None]

@@ -21,8 +21,14 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
-from hyperlens.words import first_few
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import decimals, first_few, p_value
 
+MMD = (
+    "Maximum mean discrepancy between the evaluated values and an even sample: 0 is even, about 1 "
+    "is a single point."
+)
+P = "How often an even search would look at least as uneven, from permutations; small means uneven."
 MOST_POINTS = 500  # of a run, drawn at random beyond
 REFERENCE = 500
 CHECKPOINTS = 20
@@ -69,6 +75,20 @@ class Bias(Record):
             return "Each parameter alone was searched as evenly as chance allows."
         names = first_few(self.uneven, MOST_NAMES)
         return f"Searched unevenly, by each parameter alone, most uneven first: {names}."
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return self.sentence, self.reading
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (
+            table(
+                Column("parameter", ["all parameters", *self.parameters]),
+                Column("MMD", [self.mmd, *self.parameter_mmd], decimals, MMD),
+                Column("p", [self.p, *self.parameter_p], p_value, P),
+            ),
+        )
 
     def _columns(self) -> dict[str, Any]:
         return {"parameter": self.parameters, "mmd": self.parameter_mmd, "p": self.parameter_p}

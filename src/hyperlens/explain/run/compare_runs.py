@@ -16,6 +16,7 @@ from hyperlens.errors import AnalysisError, listed
 from hyperlens.record import Record
 from hyperlens.runs.history import History, Objective
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.tables import Column, Table, table
 from hyperlens.words import counted, number
 
 
@@ -72,6 +73,22 @@ class RunComparison(Record):
         return (
             f"{fair} One run of each is an anecdote: repeat them with other seeds, and compare with "
             "hyperlens compare."
+        )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        lengths = [len(trace) for trace in self.trace]
+        fair = (
+            "Best measured value after as many trials as the shortest run has: the fair comparison."
+        )
+        order, many = list(self.order), "Complete trials with a finite result."
+        return (
+            table(
+                Column("run", [self.runs[k] for k in order]),
+                Column("trials", [lengths[k] for k in order], number, many),
+                Column("best", self.best[order], number, "Best measured value of the whole run."),
+                Column(f"best after {self.common}", self.at_common[order], number, fair),
+            ),
         )
 
     def _columns(self) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
+from hyperlens.tables import Column, Table, table
 from hyperlens.words import counted, number
 
+BUDGET = "What the trial was given, for instance epochs, as the run recorded it."
 CHECKPOINTS = 40
 MOST_BUDGETS = 24  # different ones; more are no levels of a schedule
 
@@ -70,6 +72,24 @@ class Spending(Record):
                 f"the smallest, {by[-1]} at the largest."
             )
         return " ".join(sentences)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        cells = list(product(self.models, self.budgets))
+        budgets = ["–" if budget is None else f"{budget:g}" for _, budget in cells]
+        several = len(self.budgets) > 1
+        many = "How many trials the search gave to this model at this budget."
+        seconds = "Recorded seconds of these trials together."
+        best = "Best measured value of the complete ones among these trials."
+        return (
+            table(
+                Column("model" if self.choice else "trials of", [model for model, _ in cells]),
+                Column("budget", budgets, number, BUDGET) if several else None,
+                Column("trials", self.trials.ravel(), number, many),
+                Column("seconds", self.seconds.ravel(), number, seconds),
+                Column("best", self.best.ravel(), number, best),
+            ),
+        )
 
     def _columns(self) -> dict[str, Any]:
         models, budgets = zip(*product(self.models, self.budgets), strict=True)

@@ -14,8 +14,10 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
-from hyperlens.words import counted, percent
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import counted, number, percent, tenths
 
+MOST_REASONS = 20  # in a table
 AGREEING = 0.5  # of the spread of all: the best lie close together
 MOST_TICKS = 6  # of an axis of numbers or of many levels
 
@@ -103,6 +105,18 @@ class Trials(Record):
         if not spread or min(spread.values()) > AGREEING:
             return None
         return min(spread, key=lambda name: spread[name]), few
+
+    @property
+    def endings(self) -> Table:
+        reasons = [(f"reason: {reason}", n) for reason, n in self.reasons.items()][:MOST_REASONS]
+        names, counts = zip(*self.states.items(), *reasons, strict=True)
+        many = "How many trials the run recorded in this state, or with this reason."
+        part = "The same, divided by the number of all trials of the run."
+        return table(
+            Column("state", names),
+            Column("trials", counts, number, many),
+            Column("part", [n / len(self.state) for n in counts], tenths, part),
+        )
 
     def _columns(self) -> dict[str, Any]:
         columns = {"trial": self.number} | self._fields(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +15,14 @@ from hyperlens.errors import AnalysisError, listed
 from hyperlens.record import Record
 from hyperlens.runs.history import Data, History, State
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.words import counted
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import counted, first_few, number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 5  # trials in which a parameter should be active before its effect is worth a look
+MOST_CHOICES = 6  # of a parameter, in a table
 MOST_BUDGETS = 20  # listed one by one
 
 
@@ -46,6 +50,14 @@ class Described:
     active_when: str | None
     trials: int
     tried: int  # different values
+
+    @property
+    def reach(self) -> str:
+        """What it may be, in short."""
+        if self.lower is not None and self.upper is not None:
+            what = "whole, " if self.kind == "integer" else ""
+            return f"{what}{self.lower:g} to {self.upper:g}{', log' if self.log else ''}"
+        return f"{self.kind}: {first_few([number(c) for c in self.choices], MOST_CHOICES)}"
 
 
 @dataclass(frozen=True)
@@ -89,11 +101,71 @@ class Validation(Record):
         return (*self.left_out, *self.inferred, *self.limits)
 
     @property
+    def titled_notes(self) -> dict[str, tuple[str, ...]]:
+        """The notes below what they are about."""
+        notes = {
+            "Left out or assumed": self.left_out,
+            "Inferred": self.inferred,
+            "What an analysis cannot say": self.limits,
+        }
+        return {title: sentences for title, sentences in notes.items() if sentences}
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        facts = [
+            ("trials", f"{self.trials} ({_counts(self.states)})"),
+            ("analysed", f"{self.analysed} trials"),
+            ("configurations", f"{self.configurations} different ones"),
+        ]
+        for objective in self.objectives:
+            direction = "maximised" if objective.maximize else "minimised"
+            reach = f"{number(objective.lowest)} to {number(objective.highest)}"
+            line = f"{objective.name} ({direction}), {reach} in {objective.trials} trials"
+            facts.append(("objective", line))
+        if set(self.budgets) != {"none"}:
+            facts.append(("budgets", _counts({f"at {b}": n for b, n in self.budgets.items()})))
+        facts.append(("seeds", str(self.seeds or "not recorded")))
+        facts.append(("instances", str(self.instances or "none")))
+        if self.started is not None:
+            ended = "" if self.ended is None else f" to {_moment(self.ended)}"
+            facts.append(("time", f"{_moment(self.started)}{ended}"))
+        if set(self.proposers) != {"unknown"}:
+            facts.append(("proposed by", _counts(self.proposers)))
+        kind = "inferred from the values" if self.space_inferred else "as given or recorded"
+        more = f", {len(self.constants)} constants" if self.constants else ""
+        more += f", {self.forbidden} forbidden clauses" if self.forbidden else ""
+        return [*facts, ("space", f"{len(self.parameters)} parameters, {kind}{more}")]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What the run has, and its parameters."""
+        names, facts = zip(*self.facts, strict=True)
+        p = self.parameters
+        return table(Column("source", names), Column(self.source, facts)), table(
+            Column("parameter", [x.name for x in p]),
+            Column("values", [x.reach for x in p]),
+            Column("active when", [x.active_when or "" for x in p]),
+            Column("trials", [x.trials for x in p], number),
+            Column("tried", [x.tried for x in p], number),
+        )
+
+    @property
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
         rows = [vars(parameter) for parameter in self.parameters]
         return pd.DataFrame(rows, dtype=object)  # a name may be no valid Unicode
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {what}" for what, n in counts.items())
+
+
+def _moment(seconds: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, OSError, ValueError):
+        return f"{seconds:g} s"
 
 
 def validation(history: History) -> Validation:

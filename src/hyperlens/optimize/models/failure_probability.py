@@ -25,6 +25,7 @@ from hyperlens.optimize.models.model_sampling import ROOT, log_sizes
 from hyperlens.record import Record
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
+from hyperlens.tables import Column, Table, table
 
 POINTS = 60  # of a curve
 LARGEST = 1e15  # a size beyond which 1 - p / theta is 1 in floating point
@@ -60,6 +61,22 @@ class FailureProbability(Record):
             f"Weighting by size misses the best configuration less often from {self.holds_from} draws "
             f"on (the proof of theorem 1 covers {self.proved_from} and more); below that, uniform "
             "sampling does."
+        )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        size, chance = "{:.6g}".format, "{:.4f}".format
+        return (
+            table(
+                Column("model", self.models),
+                Column("size", self.theta, size),
+                Column("weight", self.weights, chance),
+            ),
+            table(
+                Column("drawn", self.trials, "{:d}".format),
+                Column("missed, uniform", self.uniform, chance),
+                Column("missed, weighted", self.weighted, chance),
+            ),
         )
 
     def _columns(self) -> dict[str, Any]:

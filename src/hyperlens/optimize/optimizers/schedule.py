@@ -18,6 +18,7 @@ from typing import Any
 from hyperlens import words
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.tables import Column, Table, table
 
 MOST_RUNGS = 64
 FINEST = 10**6  # denominators of budgets that a float may stand for
@@ -82,6 +83,16 @@ class Schedule(Record):
             "bracket": [name for name, _, _ in rungs],
             "rung": [i for _, i, _ in rungs],
         } | {n: [getattr(r, n) for *_, r in rungs] for n in ("configurations", "budget", "total")}
+
+    @property
+    def sentence(self) -> str:
+        return f"Hyperband, all brackets: budget {self.used}"
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        head, *rungs = self.rows()
+        columns = zip(head, zip(*rungs, strict=True), strict=True)
+        return (table(*(Column(name, cells) for name, cells in columns)),)
 
     def rows(self) -> list[list[str]]:
         """The schedule as Sarigiannis et al.'s table 1: a head, one line a rung, and totals."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hyperlens.surrogates.quality import Quality
-
-MOST_ROWS = 1000  # of a table
+from hyperlens.tables import Table
 
 
 @dataclass(frozen=True)
@@ -18,19 +17,6 @@ class Fact:
     value: str
     detail: str = ""
     meaning: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Texts in rows; `numeric[k]` says that column k holds numbers, to be aligned as such.
-
-    `meanings`, if there are any, has a sentence for each column, empty where none is needed.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
-    meanings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,24 @@ def as_plain(drawn: Figure) -> dict[str, Any]:
     return figure
 
 
+def card_of(record: Record, id: str, title: str, *how: str, **other: Any) -> Card:
+    """All that a record says, draws and tabulates; what stands in `other` takes its place."""
+    if isinstance(record, Unavailable):
+        return unavailable(record, id, title)
+    if "figure" not in other:
+        other["figure"] = figure_of(record)
+    if "table" not in other:
+        other["table"] = record.tables[0]
+    quality = getattr(record, "quality", None)
+    own = {
+        "lead": record.lead,
+        "csv": record.to_csv(),
+        "qualities": () if quality is None else (quality,),
+        "notes": tuple(note for note in record.notes if note not in record.lead),
+    }
+    return Card(id=id, title=title, how=how, **own | other)
+
+
 def unavailable(record: Unavailable, id: str, title: str | None = None) -> Card:
     """A card that says why it has nothing to show."""
     return Card(id=id, title=title or record.what, problem=record.why)

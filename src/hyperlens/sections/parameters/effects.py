@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hyperlens import words as say
-from hyperlens.explain.effects.effect import NEARLY, Effect, effect
+from hyperlens.explain.effects.effect import BANDS, NEARLY, Effect, effect
 from hyperlens.sections.cards.card import Card, Control
-from hyperlens.sections.cards.figures import figure_of, numbered, unavailable
+from hyperlens.sections.cards.figures import card_of, numbered, unavailable
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.parameters.importance import IMPORTANCE, Names, ranking
 from hyperlens.sections.run.overview import OVERVIEW
@@ -14,10 +14,6 @@ from hyperlens.sections.surrogates import SURROGATES
 MOST_EFFECTS = 12
 GRID = 20  # points along a curve
 SECONDS = 3.0  # of all effects together
-BANDS = {
-    "pointwise": "how unsure a single prediction is, on average",
-    "joint": "how unsure the average itself is",
-}
 
 
 def most_important(e: Explanation) -> list[Names]:
@@ -78,21 +74,17 @@ def effect_card(record: Effect | Unavailable, id: str) -> Card:
     single = len(record.parameters) == 1
     switch = Control("single", "switch", "Single configurations", ((0, "off"), (1, "on")), 0)
     surrogate = say.surrogate_name(record.surrogate)
-    return Card(
-        id=id,
-        title=say.effect_name(record.parameters),
+    return card_of(
+        record,
+        id,
+        say.effect_name(record.parameters),
+        f"Partial dependence of the {surrogate}, averaged over all other parameters in closed form "
+        f"where the surrogate allows it. The {record.band} band says {BANDS[record.band]}, at "
+        f"{say.percent(record.level)}. Marks below the curve are trials; where it is shaded there "
+        "are none."
+        if single
+        else f"Partial dependence of the {surrogate} on both parameters, averaged over all others.",
         lead=(record.sentence, *((record.reading,) if single else ())),
-        figure=figure_of(record),
-        csv=record.to_csv(),
+        table=None,
         controls=(switch,) if single and record.numeric[0] and len(record.ice_mean) else (),
-        qualities=(record.quality,),
-        notes=record.notes,
-        how=(
-            f"Partial dependence of the {surrogate}, averaged over all other parameters in closed form "
-            f"where the surrogate allows it. The {record.band} band says {BANDS[record.band]}, at "
-            f"{say.percent(record.level)}. Marks below the curve are trials; where it is shaded there "
-            "are none."
-            if single
-            else f"Partial dependence of the {surrogate} on both parameters, averaged over all others.",
-        ),
     )

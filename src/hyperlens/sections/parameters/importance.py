@@ -7,11 +7,10 @@ import math
 import numpy as np
 
 from hyperlens import words as say
-from hyperlens.explain.importance.importance import Importance, importance
+from hyperlens.explain.importance.importance import SHARE, Importance, importance
 from hyperlens.plots.importance.share_map import draw_heatmap
-from hyperlens.sections.cards import meanings
-from hyperlens.sections.cards.card import MOST_ROWS, Card, Table
-from hyperlens.sections.cards.figures import as_plain, figure_of, unavailable
+from hyperlens.sections.cards.card import Card
+from hyperlens.sections.cards.figures import as_plain, card_of
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 
 Names = tuple[str, ...]
@@ -66,40 +65,12 @@ def totals(record: Importance) -> dict[str, float]:
 
 
 def importance_card(record: Importance | Unavailable) -> Card:
-    if isinstance(record, Unavailable):
-        return unavailable(record, "importance")
-    columns = ["effect", "share", f"spread over {record.spread_of}"]
-    said = ["", meanings.SHARE, meanings.SPREAD.format(of=record.spread_of)]
-    if record.level is not None:
-        columns += [f"{say.percent(record.level)} interval", "rank"]
-        said += [meanings.INTERVAL, meanings.RANK]
-    if record.secondary_name is not None:
-        columns.append(record.secondary_name)
-        said.append(meanings.SECONDARY)
-    rows = []
-    for k, parameters in enumerate(record.parameters[:MOST_ROWS]):
-        spread = f"± {say.tenths(record.std[k])}"
-        row = [say.effect_name(parameters), say.tenths(record.share[k]), spread]
-        if record.level is not None:
-            row.append(f"{say.tenths(record.low[k])} to {say.tenths(record.high[k])}")
-            row.append(say.rank(record.rank_low[k], record.rank_high[k]))
-        if record.secondary_name is not None:
-            row.append(say.tenths(record.secondary[k]))
-        rows.append(tuple(row))
-    numeric = (False, *[True] * (len(columns) - 1))
-    return Card(
-        id="importance",
-        title="Importance",
-        lead=(record.sentence, record.meaning),
-        figure=figure_of(record),
-        csv=record.to_csv(),
-        table=Table(tuple(columns), tuple(rows), numeric, tuple(said)),
-        qualities=(record.quality,),
-        notes=record.notes,
-        how=(
-            "Functional ANOVA of the surrogate, exact over the whole space. The whiskers come from "
-            "refits on random parts of the data.",
-        ),
+    return card_of(
+        record,
+        "importance",
+        "Importance" if isinstance(record, Importance) else record.what,
+        "Functional ANOVA of the surrogate, exact over the whole space. The whiskers come from refits "
+        "on random parts of the data.",
     )
 
 
@@ -126,5 +97,5 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
         ),
         figure=as_plain(draw_heatmap(record)),
         csv=record.to_csv(),
-        how=(meanings.SHARE,),
+        how=(SHARE,),
     )

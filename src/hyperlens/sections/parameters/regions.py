@@ -10,9 +10,8 @@ from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.regions import Region, Regions, regions
 from hyperlens.plots.effects.region_growth import colours_and_dashes, draw_growth
 from hyperlens.record import as_csv
-from hyperlens.sections.cards import meanings
-from hyperlens.sections.cards.card import MOST_ROWS, Card, Control, Node, Table, Tree
-from hyperlens.sections.cards.figures import as_plain, numbered, unavailable
+from hyperlens.sections.cards.card import Card, Control, Node, Tree
+from hyperlens.sections.cards.figures import as_plain, card_of, numbered, unavailable
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.parameters.effects import EFFECTS, most_important
 from hyperlens.sections.run.overview import OVERVIEW
@@ -84,40 +83,19 @@ def method(records: Records) -> str | None:
 def regions_card(record: Regions | Unavailable, id: str) -> Card:
     if isinstance(record, Unavailable):
         return unavailable(record, id)
-    shown = record.tree[:1] if len(record.tree) == 1 else (record.tree[0], *record.leaves)
-    rows = tuple(
-        (
-            r.rule,
-            say.tenths(r.share),
-            str(r.trials),
-            f"±{say.number(r.confidence, 2)}",
-            "here" if r.holds_best else "",
-        )
-        for r in shown[:MOST_ROWS]
-    )
-    count = record.splits
-    numbers = tuple((k, say.counted(k, "split")) for k in range(count + 1))
-    return Card(
-        id=id,
-        title=f"Regions of {record.parameter}",
-        lead=(record.sentence, record.caveat),
+    numbers = tuple((k, say.counted(k, "split")) for k in range(record.splits + 1))
+    slider = Control("splits", "slider", "Splits", numbers, record.splits)
+    return card_of(
+        record,
+        id,
+        f"Regions of {record.parameter}",
+        "The space is split by rules on the other parameters so that the surrogate's uncertainty "
+        "along this one is alike within each part (Moosbauer et al. 2021). The effect in a region "
+        "is exact; the grey line and band are those of the whole space.",
         figure=as_plain(draw_growth(record)),
         csv=as_csv(record.curves),
-        controls=(Control("splits", "slider", "Splits", numbers, count),) if count else (),
+        controls=(slider,) if record.splits else (),
         tree=_tree(record),
-        table=Table(
-            ("rule", "share of the space", "trials", "mean std", "best trial"),
-            rows,
-            (False, True, True, True, False),
-            ("", meanings.REGION_SHARE, meanings.REGION_TRIALS, meanings.REGION_STD, ""),
-        ),
-        qualities=(record.quality,),
-        notes=record.notes,
-        how=(
-            "The space is split by rules on the other parameters so that the surrogate's uncertainty "
-            "along this one is alike within each part (Moosbauer et al. 2021). The effect in a region "
-            "is exact; the grey line and band are those of the whole space.",
-        ),
     )
 
 

@@ -19,8 +19,8 @@ from hyperlens.errors import AnalysisError, SpaceError
 from hyperlens.explain.importance.importance import Importance, importance
 from hyperlens.explain.models.fidelity import all_budgets
 from hyperlens.runs.history import History
-from hyperlens.sections.cards.card import Card, Table
-from hyperlens.sections.cards.figures import figure_of
+from hyperlens.sections.cards.card import Card
+from hyperlens.sections.cards.figures import card_of
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.parameters.importance import importance_card
 from hyperlens.surrogates.quality import FEWEST
@@ -80,41 +80,11 @@ def _within(history: History, model: str, seed: int) -> Importance:
 
 def models_card(record: ModelSearch) -> Card:
     """Each model's chance, budget and best, in words, as a picture and as a table."""
-    rows = tuple(
-        (
-            model,
-            say.tenths(float(record.weights[i])),
-            str(record.reached[i, 0]),
-            str(record.reached[i, -1]),
-            f"{record.spent[i]:.1f}",
-            str(record.failed[i]),
-            say.number(float(record.best[i])),
-        )
-        for i, model in enumerate(record.models)
-    )
-    return Card(
-        id="models",
-        title="Which model, and why",
-        lead=(*record.story, *record.notes),
-        figure=figure_of(record),
-        csv=record.to_csv(),
-        table=Table(
-            ("model", "chance", "drawn", "on all rows", "evaluations", "failed", "best"),
-            rows,
-            (False, *[True] * 6),
-            (
-                "",
-                "Of being drawn.",
-                "Configurations that were tried.",
-                "Configurations that were measured at full budget.",
-                "In evaluations at full budget.",
-                "Evaluations that failed; they count as worst.",
-                f"The best {record.objective} at full budget.",
-            ),
-        ),
-        how=(
-            "A model is drawn by its weight, its hyperparameters evenly; those that do well on a part "
-            "of the rows are measured on more of them. Defaults and other starts come first, some of "
-            "them on all rows at once.",
-        ),
+    return card_of(
+        record,
+        "models",
+        "Which model, and why",
+        "A model is drawn by its weight, its hyperparameters evenly; those that do well on a part of "
+        "the rows are measured on more of them. Defaults and other starts come first, some of them on "
+        "all rows at once.",
     )

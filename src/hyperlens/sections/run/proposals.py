@@ -17,8 +17,8 @@ from hyperlens.plots.proposals.path import (
 from hyperlens.plots.proposals.reasons_by_trial import draw_reasons
 from hyperlens.proposal import INITIAL
 from hyperlens.sections.cards import meanings
-from hyperlens.sections.cards.card import Card, Control, Fact, Table
-from hyperlens.sections.cards.figures import as_plain, figure_of, unavailable
+from hyperlens.sections.cards.card import Card, Control, Fact
+from hyperlens.sections.cards.figures import as_plain, card_of, figure_of, unavailable
 from hyperlens.sections.explainable import explainable
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.run.overview import TRIALS
@@ -205,32 +205,14 @@ def why_card(record: Why | Unavailable) -> Card:
     """One proposal with everything that is known of its reasons."""
     if isinstance(record, Unavailable):
         return unavailable(record, "why", "Why this trial was proposed")
-    parts = record.parts
-    rows = tuple(
-        (
-            name,
-            "inactive" if value is None else say.number(value),
-            *(f"{part[j]:+.4g}" if part[j] else "0" for part in parts.values()),
-        )
-        for j, (name, value) in enumerate(zip(record.parameters, record.values, strict=True))
-    )
-    said = {"bound": meanings.BOUND, "score": record.basis}
-    return Card(
-        id="why",
-        title=f"Why trial {record.trial} was proposed",
+    return card_of(
+        record,
+        "why",
+        f"Why trial {record.trial} was proposed",
+        HOW,
+        record.basis,
         lead=(record.sentence, *record.sentences[:3]),
         facts=_facts(record),
-        figure=figure_of(record),
-        csv=record.to_csv(),
-        table=Table(
-            ("parameter", "value", *parts),
-            rows,
-            (False, False, *[True] * len(parts)),
-            ("", "", *(said.get(part, meanings.CONTRIBUTION) for part in parts)),
-        ),
-        qualities=(record.quality,),
-        notes=record.notes,
-        how=(HOW, record.basis),
     )
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from hyperlens import words as say
-from hyperlens.explain.run.bias import Bias, bias
+from hyperlens.explain.run.bias import MMD, Bias, P, bias
 from hyperlens.explain.run.spending import Spending
-from hyperlens.sections.cards import meanings
-from hyperlens.sections.cards.card import MOST_ROWS, Card, Table
-from hyperlens.sections.cards.figures import figure_of, unavailable
+from hyperlens.sections.cards.card import Card
+from hyperlens.sections.cards.figures import card_of
 from hyperlens.sections.explanation import Part, Records, Unavailable, attempt
 from hyperlens.sections.run.overview import SPENDING, spending_card
-
-TITLE = "Where the search looked"
 
 BIAS = Part(
     "bias",
@@ -31,29 +27,7 @@ def cards(records: Records) -> tuple[Card | None, ...]:
 
 
 def bias_card(record: Bias | Unavailable) -> Card:
-    if isinstance(record, Unavailable):
-        return unavailable(record, "bias", TITLE)
-    rows = tuple(
-        (name, say.decimals(mmd), f"{p:.3f}")
-        for name, mmd, p in zip(
-            record.parameters, record.parameter_mmd, record.parameter_p, strict=True
-        )
-    )
-    return Card(
-        id="bias",
-        title=TITLE,
-        lead=(record.sentence, record.reading),
-        figure=figure_of(record),
-        csv=record.to_csv(),
-        table=Table(
-            ("parameter", "MMD", "p"),
-            rows[:MOST_ROWS],
-            (False, True, True),
-            ("", meanings.MMD, meanings.P),
-        ),
-        notes=record.notes,
-        how=(meanings.MMD, meanings.P),
-    )
+    return card_of(record, "bias", "Where the search looked", MMD, P)
 
 
 def method(records: Records) -> str | None:
