@@ -404,7 +404,7 @@ def test_names_cannot_steer_the_terminal(evil: Path) -> None:
     assert f"{evened} × kind" in said.text
     table = good("effect", evil, EVIL, "kind", "--grid", "2")
     no_control(table.out)
-    assert table.text.startswith(f"{evened} kind value")
+    assert f"{evened} kind value" in table.text
     assert "[/bold]" in table.text
     for wrong in ([evil, "nope"], [evil, f"{EVIL}2"]):
         no_control(run("effect", *wrong).err.rstrip("\n"))

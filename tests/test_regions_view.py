@@ -96,7 +96,7 @@ def test_regions_print_what_is_computed(
     assert [float(r["confidence"]) for r in rows] == [r.confidence for r in record.leaves]
     code, out, _ = call(monkeypatch, capsys, *words)
     for leaf in record.leaves:
-        (row,) = [line for line in out.splitlines() if f"{leaf.confidence:.4g}" in line.split()]
+        (row,) = [line for line in out.splitlines() if f"±{leaf.confidence:.2g}" in line.split()]
         assert row.startswith(leaf.rule.replace("\x1b", ""))
         assert f"{100 * leaf.share:.1f} %" in row
         assert ("here" in row) is leaf.holds_best
@@ -132,7 +132,11 @@ def test_bias_prints_what_is_computed(
     assert code == 0
     assert json.loads(out) == json.loads(record.to_json())
     code, out, _ = call(monkeypatch, capsys, "bias", *run, "--seed", "1")
-    table = {line.rsplit(maxsplit=2)[0].strip(): line.split()[-2:] for line in out.splitlines()[:5]}
+    table = {
+        line.rsplit(maxsplit=2)[0].strip(): line.split()[-2:]
+        for line in out.splitlines()
+        if line.split()
+    }
     assert table["all parameters"] == [f"{record.mmd:.2f}", f"{record.p:.3f}"]
     at = record.parameters.index("lr")
     assert table["lr"] == [f"{record.parameter_mmd[at]:.2f}", f"{record.parameter_p[at]:.3f}"]
@@ -153,7 +157,7 @@ def test_interactions_print_what_is_computed(
     assert code == 0
     assert json.loads(out) == json.loads(record.to_json())
     code, out, _ = call(monkeypatch, capsys, *words)
-    first = out.splitlines()[1]
+    first = next(line for line in out.splitlines() if " × " in line and " %" in line[-40:])
     assert f"{record.h[0]:.2f}" in first.split()
     assert f"{100 * record.share[0]:.1f} %" in first
 
@@ -172,9 +176,11 @@ def test_effect_takes_a_cap_and_names_its_band(
     assert code == 0
     assert json.loads(out) == json.loads(record.to_json())
     code, out, _ = call(monkeypatch, capsys, *words)
-    assert "95% joint band" in out
+    assert "95 % joint band" in out
     assert "how unsure the average itself is" in out
-    assert [int(line.split()[-1]) for line in out.splitlines()[1:5]] == record.support.tolist()
+    lines = out.splitlines()
+    top = next(k for k, line in enumerate(lines) if line.startswith("lr "))
+    assert [int(line.split()[-1]) for line in lines[top + 1 : top + 5]] == record.support.tolist()
 
 
 @pytest.mark.parametrize(

@@ -387,7 +387,7 @@ def test_interactions_and_bias_have_their_numbers() -> None:
     )
     assert search.notes == ("From a part.",)
     assert search.table is not None
-    assert search.table.rows == (("lr", "0.40", "0.002"), ("opt", "0.05", "0.600"))
+    assert search.table.rows[1:] == (("lr", "0.40", "0.002"), ("opt", "0.05", "0.600"))
 
 
 def test_an_even_search_and_no_interaction_are_said() -> None:

@@ -60,6 +60,12 @@ class Record:
         return {name: getattr(self, name) for name in names}
 
     @property
+    def heading(self) -> str:
+        """What it is, and for which objective."""
+        objective: str = getattr(self, "objective", "")
+        return title_of(type(self)) + (f" for {objective}" if objective else "")
+
+    @property
     def lead(self) -> tuple[str, ...]:
         """The sentences with which it is shown."""
         return (self.sentence,)
@@ -130,11 +136,9 @@ class Record:
     def _repr_html_(self) -> str:
         """What a notebook shows of it above the figure."""
         quality: Any = getattr(self, "quality", None)
-        objective: str = getattr(self, "objective", "")
-        title = title_of(type(self)) + (f" for {objective}" if objective else "")
         notes = (getattr(quality, "sentence", ""), *self.notes)
         verdict = getattr(quality, "verdict", "")
-        return view(title, self.sentence, self.tables, notes, verdict)
+        return view(self.heading, self.sentence, self.tables, notes, verdict)
 
     def _ipython_display_(self) -> None:
         """Words and numbers, and the figure below them."""

@@ -1,4 +1,4 @@
-"""What a record shows as rows: texts, built column by column; report, terminal and notebook show the same."""
+"""What a record shows as rows, in report, terminal and notebook: texts, built column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records in a terminal: sentences, tables, progress, and nothing that a user's text could smuggle in."""
+"""Records in a terminal: sentences, tables, progress; nothing that a text could smuggle in."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ MOST_SENTENCES = 100
 def show(record: Record, warnings: Sequence[str] = ()) -> None:
     """Print one record, and what is to be known of the run it is from."""
     console = Console()
+    console.print(Text(printable(record.heading), style="bold"))
     for sentence in record.lead[:MOST_SENTENCES]:
         console.print(Text(printable(sentence)))
     for table in record.tables:
@@ -40,8 +41,7 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
         console.print(Text(title, style="bold"))
         listed(console, notes)
     known = {*record.lead, *(record.notes if titled else ())}
-    rest = (*warnings, *getattr(record, "notes", ()))
-    listed(console, (note for note in rest if note not in known))
+    listed(console, (note for note in (*warnings, *record.notes) if note not in known))
 
 
 def listed(console: Console, notes: Iterable[str]) -> None:

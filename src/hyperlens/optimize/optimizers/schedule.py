@@ -85,10 +85,6 @@ class Schedule(Record):
         } | {n: [getattr(r, n) for *_, r in rungs] for n in ("configurations", "budget", "total")}
 
     @property
-    def sentence(self) -> str:
-        return f"Hyperband, all brackets: budget {self.used}"
-
-    @property
     def tables(self) -> tuple[Table, ...]:
         head, *rungs = self.rows()
         columns = zip(head, zip(*rungs, strict=True), strict=True)
