@@ -96,7 +96,7 @@ def test_regions_print_what_is_computed(
     assert [float(r["confidence"]) for r in rows] == [r.confidence for r in record.leaves]
     code, out, _ = call(monkeypatch, capsys, *words)
     for leaf in record.leaves:
-        (row,) = [line for line in out.splitlines() if f"±{leaf.confidence:.2g}" in line.split()]
+        (row,) = [line for line in out.splitlines() if f"±{leaf.confidence:.4g}" in line.split()]
         assert row.startswith(leaf.rule.replace("\x1b", ""))
         assert f"{100 * leaf.share:.1f} %" in row
         assert ("here" in row) is leaf.holds_best

@@ -137,7 +137,7 @@ class Regions(Record):
                 Column("rule", [r.rule for r in rows]),
                 Column("share of the space", [r.share for r in rows], tenths, part),
                 Column("trials", [r.trials for r in rows], number, trials),
-                Column("mean std", [r.confidence for r in rows], lambda s: f"±{number(s, 2)}", STD),
+                Column("mean std", [r.confidence for r in rows], lambda s: f"±{number(s)}", STD),
                 Column("best trial", ["here" if r.holds_best else "" for r in rows]),
             ),
         )
