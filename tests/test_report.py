@@ -197,7 +197,7 @@ def test_regions_say_where_the_effect_is_sure() -> None:
     assert found.table.rows == (
         ("everywhere", f"100.0{FIXED}%", "0", "±0.4", "here"),
         ("opt is sgd", f"50.0{FIXED}%", "1", "±0.5", ""),
-        ("opt is adam", f"50.0{FIXED}%", "2", "±0.12", "here"),
+        ("opt is adam", f"50.0{FIXED}%", "2", "±0.125", "here"),
     )
     assert found.qualities[0].sentence == "It predicts well."
 

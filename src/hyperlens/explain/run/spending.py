@@ -75,7 +75,10 @@ class Spending(Record):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        cells = list(product(self.models, self.budgets))
+        names = [str(model) for model in self.models]
+        if len(set(names)) < len(names):  # 1 and "1"
+            names = [repr(model) for model in self.models]
+        cells = list(product(names, self.budgets))
         budgets = ["–" if budget is None else f"{budget:g}" for _, budget in cells]
         several = len(self.budgets) > 1
         many = "How many trials the search gave to this model at this budget."
