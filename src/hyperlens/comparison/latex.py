@@ -67,15 +67,10 @@ def escape(text: str) -> str:
 
 
 def _p(p: float, bold: bool) -> str:
-    text = f"{p:.3f}" if p >= 0.001 else _scientific(p)
-    return rf"\textbf{{{text}}}" if bold else text
-
-
-def _scientific(p: float) -> str:
-    if p < 1e-15:
-        return r"$<10^{-15}$"
     mantissa, exponent = f"{p:.1e}".split("e")
-    return rf"${mantissa}\cdot10^{{{int(exponent)}}}$"
+    text = rf"${mantissa}\cdot10^{{{int(exponent)}}}$" if p >= 1e-15 else r"$<10^{-15}$"
+    text = f"{p:.3f}" if p >= 0.001 else text
+    return rf"\textbf{{{text}}}" if bold else text
 
 
 def _table(caption: str, columns: str, head: str, rows: list[str]) -> list[str]:

@@ -74,8 +74,9 @@ def assess(
     rank = rank_correlation(y, mean)
     coverage = float(np.mean(np.abs(y - mean) <= BAND * std))
     verdict, reason = _judge(r2, coverage, trials)
+    explained = "none" if r2 < 0.005 else f"{r2:.0%}"
     sentence = (
-        f"Cross-validated on {trials} trials, the {name} explains {_percent(r2)} of the variance "
+        f"Cross-validated on {trials} trials, the {name} explains {explained} of the variance "
         f"(R2 {r2:.2f}), ranks trials with correlation {rank:.2f}, and its 95 % band covers "
         f"{coverage:.0%}: {reason}."
     )
@@ -101,7 +102,3 @@ def _judge(r2: float, coverage: float, trials: int) -> tuple[Verdict, str]:
     if coverage < GOOD_COVERAGE:
         return "caution", "the picture can be trusted, its bands are too narrow"
     return "trust", "its picture can be trusted"
-
-
-def _percent(r2: float) -> str:
-    return "none" if r2 < 0.005 else f"{r2:.0%}"

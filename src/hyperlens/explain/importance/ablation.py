@@ -196,19 +196,17 @@ def _predict(fitted: Fitted, pair: _Pair, flipped: set[int]) -> tuple[float, flo
 def _walk(fitted: Fitted, pair: _Pair, forward: bool) -> tuple[list[int], FloatArray, FloatArray]:
     """Columns in the order of change, and mean and std of the minimised cost along the way."""
     flipped: set[int] = set() if forward else set(pair.changed)
-    mean, std = _predict(fitted, pair, flipped)
     order: list[int] = []
-    costs, stds = [mean], [std]
+    way = [_predict(fitted, pair, flipped)]
     while len(order) < len(pair.changed):
         left = [j for j in pair.changed if j not in order]
         vectors = np.array([pair.mixed(flipped ^ {j}) for j in left])
         best = left[int(np.argmin(mean_of(fitted.model, vectors)))]
         flipped = flipped ^ {best}
-        mean, std = _predict(fitted, pair, flipped)
         order.append(best)
-        costs.append(mean)
-        stds.append(std)
-    return order, np.array(costs), np.array(stds)
+        way.append(_predict(fitted, pair, flipped))
+    costs, stds = np.array(way).T
+    return order, costs, stds
 
 
 def _shapley(fitted: Fitted, pair: _Pair) -> FloatArray:
@@ -228,13 +226,10 @@ def _shapley(fitted: Fitted, pair: _Pair) -> FloatArray:
 
 
 def _riding(history: History, source: FloatArray, target: FloatArray) -> tuple[str, ...]:
-    names = [
-        history.space.names[j]
-        for j in np.flatnonzero(np.isnan(source) != np.isnan(target)).tolist()
-    ]
     return tuple(
         f"'{name}' is active in one of the two only; it comes and goes with what activates it."
-        for name in names
+        for name, a, b in zip(history.space.names, source, target, strict=True)
+        if np.isnan(a) != np.isnan(b)
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hyperlens.explain.importance.configurations import BEST_VALUE, Which, named
 from hyperlens.explain.models.curves import mean_of
-from hyperlens.explain.models.fitting import Fitted, fit
+from hyperlens.explain.models.fitting import fit
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -122,7 +122,7 @@ def local_importance(
         best_values=tuple(best_values[j] for j in order),
         surrogate=fitted.name,
         quality=fitted.quality,
-        sentence=_sentence(here.called, names, share[order], fitted),
+        sentence=_sentence(here.called, names, share[order]),
         notes=fitted.notes,
     )
 
@@ -142,7 +142,7 @@ def _moved(history: History, vector: FloatArray, column: int, codes: FloatArray)
     return history.space.cube.vectors(latents)
 
 
-def _sentence(at: str, names: tuple[str, ...], share: FloatArray, fitted: Fitted) -> str:
+def _sentence(at: str, names: tuple[str, ...], share: FloatArray) -> str:
     if np.isnan(share).any():
         return f"Around {at} no parameter changes what is predicted."
     return (

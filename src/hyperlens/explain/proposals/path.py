@@ -132,7 +132,7 @@ class ProposalPath(Record):
     @property
     def strongest(self) -> list[int]:
         """All parameters by their place, those that weighed most first."""
-        return sorted(range(len(self.parameters)), key=lambda j: -float(self.weight[j]))
+        return [int(j) for j in np.argsort(-self.weight, kind="stable")]
 
     @property
     def worth(self) -> FloatArray:

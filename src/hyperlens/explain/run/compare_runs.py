@@ -53,16 +53,13 @@ class RunComparison(Record):
         first, second = self.order[:2]
         way = "highest" if self.maximize else "lowest"
         after = counted(self.common, "trial")
-        tied = self.at_common[first] == self.at_common[second]
+        reached, next_best = (number(float(self.at_common[k])) for k in (first, second))
+        verb, rest = "has", f", before {self.runs[second]} with {next_best}"
+        if self.at_common[first] == self.at_common[second]:
+            verb, rest = "shares", ""
         fair = (
-            f"After {after}, as many as each has, {self.runs[first]} "
-            + ("shares" if tied else "has")
-            + f" the {way} {self.objective}, {number(float(self.at_common[first]))}"
-            + (
-                "."
-                if tied
-                else f", before {self.runs[second]} with {number(float(self.at_common[second]))}."
-            )
+            f"After {after}, as many as each has, {self.runs[first]} {verb} the {way} "
+            f"{self.objective}, {reached}{rest}."
         )
         end = int(np.argmax(self.best) if self.maximize else np.argmin(self.best))
         if end != first and self.best[end] != self.best[first]:

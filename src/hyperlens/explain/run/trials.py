@@ -74,12 +74,10 @@ class Trials(Record):
     @property
     def reading(self) -> str:
         """How to read parallel coordinates, and what the best have in common."""
-        agreement = self.agreement
-        bundled = (
-            ""
-            if agreement is None
-            else (f" The {agreement[1]} best trials agree most in {agreement[0]}.")
-        )
+        bundled = ""
+        if self.agreement is not None:
+            name, best = self.agreement
+            bundled = f" The {best} best trials agree most in {name}."
         return (
             "Each line is an analysed trial and crosses a row at the value it had. Where the lines of "
             "the best bundle, the good configurations agree; where they spread, the parameter mattered "
