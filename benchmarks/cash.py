@@ -2,12 +2,12 @@
 
 python -m benchmarks.cash [--datasets 20] [--splits 1] [--folds 5] [--save]
 
-Each data set is split into train (3/4) and test. On the training rows: `hyperlens cash --evaluations 33`,
-which predicts by the mean of ten seeds of what it chose, as it does by default; scikit-learn's
-gradient boosting and random forest with their defaults; and its HalvingRandomSearchCV over the same
-pool with the same number of folds and the same budget (99 configurations on 1/9 of the rows, 33 on
-1/3, 11 on all), models drawn evenly. All get the same encoding of the columns. Results are kept in a
-file, so that the benchmark can be stopped and go on.
+Each data set is split into train (3/4) and test. On the training rows: `hyperlens cash
+--evaluations 33`, which predicts by the mean of ten seeds of what it chose, as it does by default;
+scikit-learn's gradient boosting and random forest with their defaults; and its
+HalvingRandomSearchCV over the same pool with the same number of folds and the same budget (99
+configurations on 1/9 of the rows, 33 on 1/3, 11 on all), models drawn evenly. All get the same
+encoding of the columns. Results are kept in a file, so that the benchmark can be stopped and go on.
 """
 
 from __future__ import annotations

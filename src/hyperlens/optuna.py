@@ -30,7 +30,7 @@ from hyperlens.importers.optuna.parameter_ranges import parameter_of
 from hyperlens.optimize.models.optuna_sampler import ModelSampler
 from hyperlens.optimize.optimizers.smbo import SMBO
 from hyperlens.optimize.storage.distributions import plain
-from hyperlens.proposal import PROPOSAL, SPACE, VALUES, to_ranges
+from hyperlens.proposal import PROPOSAL, SPACE, VALUES
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
@@ -132,13 +132,9 @@ class SMBOSampler(BaseSampler):
                 optimizer.expect(values)
                 awaited.append(t.number)
         candidate = optimizer.ask(number=trial.number)
-        proposal = replace(
-            candidate.proposal,
-            optimizer=optimizer.name,
-            learned=to_ranges(learned),
-            awaited=to_ranges(awaited),
-            parameters=space.names if self.space is None else (),
-        )
+        parameters = space.names if self.space is None else ()
+        proposal = candidate.proposal.after(learned, awaited, optimizer.name)
+        proposal = replace(proposal, parameters=parameters)
         storage, trial_id = study._storage, trial._trial_id
         storage.set_trial_user_attr(trial_id, PROPOSAL, proposal.to_dict())
         values = {name: plain(value) for name, value in candidate.values.items()}

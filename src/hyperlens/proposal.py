@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast, get_args
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
 SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
 RUNGS, TWIN, LEASE = "hyperlens:rungs", "hyperlens:twin", "hyperlens:lease"
@@ -31,6 +31,7 @@ INITIAL = 4  # trials per parameter taken as the initial design where nothing is
 Kind = Literal["initial", "proposed"]
 Acquisition = Literal["lcb", "ei"]
 Span = tuple[float, float]
+NUMBERS = ("tau", "mean", "std", "bound", "score", "best")
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,19 @@ class Proposal:
     rung: int | None = None  # how often this configuration had gone on before
     final: bool = True  # False if it is to wait for others and may then go on
     entry: str | None = None  # which place of a race it takes, the same in every process
-    spans: tuple[
-        Span, ...
-    ] = ()  # starts and ends of its evaluations, one a rung, seconds since 1970
+    spans: tuple[Span, ...] = ()  # its evaluations, one a rung, from and to seconds since 1970
 
     @property
     def by_surrogate(self) -> bool:
         """Did a surrogate choose it? Not what belongs to an initial design or was drawn at random."""
         return self.kind == "proposed" and self.surrogate is not None
+
+    def after(
+        self, learned: Iterable[int], awaited: Iterable[int], optimizer: str | None = None
+    ) -> Proposal:
+        """With the numbers of trials that were known, and of those that were awaited."""
+        known, unknown = to_ranges(learned), to_ranges(awaited)
+        return replace(self, optimizer=optimizer, learned=known, awaited=unknown)
 
     def to_dict(self) -> dict[str, Any]:
         """What a storage keeps: plain values, nothing that is unknown."""
@@ -96,17 +102,10 @@ class Proposal:
         surrogate, surrogate_parameters = _surrogate(get("surrogate"))
         rung = _number(get("rung"))
         proposal = Proposal(
-            kind=cast("Kind | None", _among(get("kind"), get_args(Kind))),
+            kind=_among(get("kind"), get_args(Kind)),
             optimizer=_text(get("optimizer")),
-            acquisition=cast(
-                "Acquisition | None", _among(get("acquisition"), get_args(Acquisition))
-            ),
-            tau=_number(get("tau")),
-            mean=_number(get("mean")),
-            std=_number(get("std")),
-            bound=_number(get("bound")),
-            score=_number(get("score")),
-            best=_number(get("best")),
+            acquisition=_among(get("acquisition"), get_args(Acquisition)),
+            **{name: _number(get(name)) for name in NUMBERS},
             surrogate=surrogate,
             surrogate_parameters=surrogate_parameters,
             learned=str(get("learned") or ""),
@@ -171,7 +170,7 @@ def _text(stored: Any) -> str | None:
     return stored if isinstance(stored, str) and stored else None
 
 
-def _among(stored: Any, choices: tuple[str, ...]) -> str | None:
+def _among(stored: Any, choices: tuple[Any, ...]) -> Any:
     return stored if isinstance(stored, str) and stored in choices else None
 
 

@@ -98,8 +98,7 @@ class AsynchronousFrom(Asynchronous):
         for attempt in range(REDRAWS):
             if not len(known) or not same(known, vector).any():
                 break
-            drawn = self._sample(1, np.random.default_rng([self.seed, 6, self._drawn, attempt]))
-            vector = self.space.encode(self.space.decode(drawn))[0]
+            vector = self._draw_vectors(1, 6, self._drawn, attempt)[0]
         return 0, vector, self._drawn
 
 
@@ -132,8 +131,7 @@ def _different(
         missing = len(search._running[bracket].rungs[0]) - len(new)
         if not missing:
             break
-        rng = np.random.default_rng([search.seed, 6, bracket, attempt])
-        drawn = list(search.space.encode(search.space.decode(search._sample(missing, rng))))
+        drawn = list(search._draw_vectors(missing, 6, bracket, attempt))
     return new
 
 

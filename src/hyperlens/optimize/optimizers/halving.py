@@ -10,16 +10,17 @@ waits for a rung to end, the next may begin.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, sampler
-from hyperlens.optimize.optimizers.ledger import Ledger, same
+from hyperlens.optimize.optimizers.ledger import Configuration, Learner, same
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.schedule import MOST_RUNGS, Bracket, Schedule, schedule
 from hyperlens.proposal import Proposal
@@ -46,16 +47,6 @@ class Running:
     bracket: Bracket
     rungs: list[list[Entry]] = field(default_factory=list)
 
-    @property
-    def over(self) -> bool:
-        return len(self.rungs) == len(self.bracket.rungs) and all(
-            e.cost is not None for e in self.rungs[-1]
-        )
-
-    def next(self) -> Entry | None:
-        """What to evaluate at the last rung; None while that is awaited, and at the end."""
-        return next((entry for entry in self.rungs[-1] if not entry.asked), None)
-
     def advance(self) -> list[Entry]:
         """Open the next rung for the best of this one, once all of it is known; the others of those
         that did not fail."""
@@ -78,7 +69,40 @@ def ranked(entries: list[Entry]) -> list[Entry]:
     return sorted(known, key=lambda e: (e.cost, e.place))
 
 
-class Hyperband:
+def awaiting(entries: list[Entry], vector: FloatArray) -> Entry | None:
+    """The one of this configuration whose cost is not known yet."""
+    unknown = (e for e in entries if e.cost is None)
+    return next((e for e in unknown if same(e.vector[None], vector)[0]), None)
+
+
+def near(budget: float | None, other: Fraction) -> bool:
+    return budget is not None and math.isclose(budget, other, rel_tol=CLOSE)
+
+
+class _Race(Learner):
+    """What both kinds of halving share: how they draw and propose."""
+
+    def __init__(self, space: Space, sampling: Sampling | None, seed: int) -> None:
+        super().__init__(space, seed)
+        self._sample = sampler(space, sampling)
+
+    def _draw_vectors(self, n: int, *key: int) -> FloatArray:
+        """Vectors (n, d) as their values are encoded."""
+        vectors = self._sample(n, np.random.default_rng([self.seed, *key]))
+        return self.space.encode(self.space.decode(vectors))
+
+    def _propose(
+        self, vector: FloatArray, budgets: Sequence[Fraction], rung: int, entry: str
+    ) -> Candidate:
+        final, budget = rung == len(budgets) - 1, float(budgets[rung])
+        proposal = Proposal("proposed", budget=budget, rung=rung, final=final, entry=entry)
+        return self._ledger.add(vector, proposal)
+
+    def _values(self, entries: Iterable[Entry]) -> list[Mapping[str, Any]]:
+        return [self.space.decode(e.vector[None])[0] for e in entries]
+
+
+class Hyperband(_Race):
     """Runs brackets of successive halving, from the most explorative to plain random search.
 
     `trials` are evaluations at full budget, so many for all brackets together. The smallest budget
@@ -105,29 +129,21 @@ class Hyperband:
         sampling: Sampling | None = None,
         seed: int = 0,
     ) -> None:
-        self.space, self.seed = space, seed
-        self._ledger = Ledger(space)
-        self._sample = sampler(space, sampling)
-        self.schedule = self._planned(trials, eta, brackets, min_budget, max_budget)
+        super().__init__(space, sampling, seed)
+        plan = partial(
+            schedule, eta=eta, brackets=brackets, min_budget=min_budget, max_budget=max_budget
+        )
+        self.schedule = self._planned(trials, plan)
         self._running = [Running(b) for b in self.schedule.brackets]
         self._lost: list[Entry] = []
         # Each bracket draws the n_0 configurations of its first rung
         for k, running in enumerate(self._running):
-            first = running.bracket.rungs[0].configurations
-            vectors = self._sample(first, np.random.default_rng([seed, 3, k]))
-            rounded = space.encode(space.decode(vectors))
-            running.rungs.append([Entry(v, place) for place, v in enumerate(rounded)])
+            vectors = self._draw_vectors(running.bracket.rungs[0].configurations, 3, k)
+            running.rungs.append([Entry(v, place) for place, v in enumerate(vectors)])
 
-    def _planned(
-        self,
-        trials: int,
-        eta: int,
-        brackets: int | None,
-        least: float | None,
-        most: float,
-    ) -> Schedule:
+    def _planned(self, trials: int, plan: Callable[[int], Schedule]) -> Schedule:
         """Each bracket has an equal part of the trials."""
-        probe = schedule(max(trials, MOST_RUNGS), eta, brackets, min_budget=least, max_budget=most)
+        probe = plan(max(trials, MOST_RUNGS))
         count = 1 if self.halving_only else len(probe.brackets)
         if trials // count < len(probe.brackets):
             raise SpaceError(
@@ -135,10 +151,8 @@ class Hyperband:
                 f"{len(probe.brackets)} rungs; allow {count * len(probe.brackets)}, use fewer "
                 "brackets, or search at random."
             )
-        planned = schedule(trials // count, eta, brackets, min_budget=least, max_budget=most)
-        if not self.halving_only:
-            return planned
-        return Schedule(planned.eta, planned.max_budget, planned.total, planned.brackets[:1])
+        planned = plan(trials // count)
+        return replace(planned, brackets=planned.brackets[:count])
 
     # What the race will be
 
@@ -155,32 +169,24 @@ class Hyperband:
 
     def dropped(self) -> list[Mapping[str, Any]]:
         lost, self._lost = self._lost, []
-        return [self.space.decode(e.vector[None])[0] for e in lost]
+        return self._values(lost)
 
     def ask(self) -> Candidate | None:
         for running in self._running:
-            entry = running.next()
-            if entry is not None:
+            entry = next((entry for entry in running.rungs[-1] if not entry.asked), None)
+            if entry is not None:  # else its last rung is awaited, or it is over
                 entry.asked = True
-                rung = len(running.rungs) - 1
-                proposal = Proposal(
-                    "proposed",
-                    budget=float(running.bracket.rungs[rung].budget),
-                    rung=rung,
-                    final=rung == len(running.bracket.rungs) - 1,
-                    entry=f"{running.bracket.name}:{entry.place}",
-                )
-                return self._ledger.add(entry.vector, proposal)
+                budgets = [rung.budget for rung in running.bracket.rungs]
+                name = f"{running.bracket.name}:{entry.place}"
+                return self._propose(entry.vector, budgets, len(running.rungs) - 1, name)
         return None
 
-    def expect(self, configuration: Mapping[str, Any], budget: float | None = None) -> None:
+    def expect(self, configuration: Configuration, budget: float | None = None) -> None:
         entry = self._find(self._ledger.expect(configuration, budget).vector, budget)
         if entry is not None:
             entry.asked = True
 
-    def tell(
-        self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
-    ) -> None:
+    def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
         result = self._ledger.tell(configuration, cost, budget)
         entry = self._find(result.vector, budget)
         if entry is not None:
@@ -192,11 +198,9 @@ class Hyperband:
         """The entry of this configuration at this budget whose cost is not known yet."""
         for running in self._running:
             for rung, entries in zip(running.bracket.rungs, running.rungs, strict=False):
-                if budget is None or not math.isclose(budget, rung.budget, rel_tol=CLOSE):
-                    continue
-                for entry in entries:
-                    if entry.cost is None and same(entry.vector[None], vector)[0]:
-                        return entry
+                entry = awaiting(entries, vector) if near(budget, rung.budget) else None
+                if entry is not None:
+                    return entry
         return None
 
 
@@ -207,7 +211,7 @@ class Halving(Hyperband):
     halving_only = True
 
 
-class Asynchronous:
+class Asynchronous(_Race):
     """Successive halving for many workers: a configuration is promoted as soon as it is among the
     best of those known at its rung, without waiting for the others.
 
@@ -227,9 +231,8 @@ class Asynchronous:
         sampling: Sampling | None = None,
         seed: int = 0,
     ) -> None:
-        self.space, self.seed, self.trials = space, seed, trials
-        self._ledger = Ledger(space)
-        self._sample = sampler(space, sampling)
+        super().__init__(space, sampling, seed)
+        self.trials = trials
         plan = schedule(trials, eta, min_budget=min_budget, max_budget=max_budget)
         self.eta = plan.eta
         self.budgets = [rung.budget for rung in plan.brackets[0].rungs]
@@ -254,14 +257,7 @@ class Asynchronous:
             return None
         self._drawn += rung == 0
         self._rungs[rung].append(Entry(vector, place, asked=True))
-        proposal = Proposal(
-            "proposed",
-            budget=float(self.budgets[rung]),
-            rung=rung,
-            final=rung == len(self.budgets) - 1,
-            entry=str(place),
-        )
-        return self._ledger.add(vector, proposal)
+        return self._propose(vector, self.budgets, rung, str(place))
 
     def dropped(self) -> list[Mapping[str, Any]]:
         """None while trials are left: whoever waits may still go on."""
@@ -269,12 +265,10 @@ class Asynchronous:
             return []
         self._over = False
         gone_on = [{e.place for e in entries} for entries in (*self._rungs[1:], [])]
-        return [
-            self.space.decode(e.vector[None])[0]
-            for entries, above in zip(self._rungs[:-1], gone_on, strict=False)
-            for e in ranked(entries)
-            if e.place not in above
-        ]
+        pairs = zip(self._rungs[:-1], gone_on, strict=False)
+        return self._values(
+            e for entries, above in pairs for e in ranked(entries) if e.place not in above
+        )
 
     # What to ask for: a promotion, or a new configuration at the first rung
 
@@ -289,15 +283,12 @@ class Asynchronous:
         return None
 
     def _fresh(self) -> tuple[int, FloatArray, int]:
-        drawn = self._sample(1, np.random.default_rng([self.seed, 4, self._drawn]))
-        return 0, self.space.encode(self.space.decode(drawn))[0], self._drawn
+        return 0, self._draw_vectors(1, 4, self._drawn)[0], self._drawn
 
-    def expect(self, configuration: Mapping[str, Any], budget: float | None = None) -> None:
+    def expect(self, configuration: Configuration, budget: float | None = None) -> None:
         self._place(self._ledger.expect(configuration, budget).vector, budget)
 
-    def tell(
-        self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
-    ) -> None:
+    def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
         result = self._ledger.tell(configuration, cost, budget)
         entry = self._place(result.vector, budget)
         if entry is not None:
@@ -305,17 +296,13 @@ class Asynchronous:
 
     def _place(self, vector: FloatArray, budget: float | None) -> Entry | None:
         """The open entry of a configuration at its rung; a new one where it was not asked for here."""
-        rungs = [
-            k
-            for k, r in enumerate(self.budgets)
-            if budget is not None and math.isclose(budget, r, rel_tol=CLOSE)
-        ]
+        rungs = [k for k, r in enumerate(self.budgets) if near(budget, r)]
         if not rungs:
             return None
         entries = self._rungs[rungs[0]]
-        for entry in entries:
-            if entry.cost is None and same(entry.vector[None], vector)[0]:
-                return entry
+        entry = awaiting(entries, vector)
+        if entry is not None:
+            return entry
         place = next(
             (e.place for e in self._rungs[0] if same(e.vector[None], vector)[0]), self._drawn
         )

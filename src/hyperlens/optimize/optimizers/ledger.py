@@ -14,6 +14,7 @@ from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.space import Space
 
+Configuration = Mapping[str, Any] | FloatArray  # values, or a vector
 SAME = 1e-9  # coordinates closer than this are one
 
 
@@ -49,16 +50,11 @@ class Ledger:
         self.awaited.append(Candidate(self.number, vector, values, proposal))
         return self.awaited[-1]
 
-    def expect(
-        self, configuration: Mapping[str, Any] | FloatArray, budget: float | None = None
-    ) -> Candidate:
+    def expect(self, configuration: Configuration, budget: float | None = None) -> Candidate:
         return self.add(self._vector(configuration), Proposal(budget=budget))
 
     def tell(
-        self,
-        configuration: Mapping[str, Any] | FloatArray,
-        cost: float,
-        budget: float | None = None,
+        self, configuration: Configuration, cost: float, budget: float | None = None
     ) -> Result:
         vector, number = self._vector(configuration), self.number
         for candidate in self.awaited:
@@ -73,7 +69,7 @@ class Ledger:
         self.results.append(result)
         return result
 
-    def _vector(self, configuration: Mapping[str, Any] | FloatArray) -> FloatArray:
+    def _vector(self, configuration: Configuration) -> FloatArray:
         """The configuration as a vector, if it is one of the space."""
         if isinstance(configuration, Mapping):
             vector: FloatArray = self.space.encode([configuration])[0]
@@ -89,6 +85,22 @@ class Ledger:
                 "conditions; give exactly the parameters that are active."
             )
         return vector
+
+
+class Learner:
+    """Keeps what is told and what is awaited in a ledger: the half of all optimisers that is alike."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        self.space, self.seed = space, seed
+        self._ledger = Ledger(space)
+
+    def expect(self, configuration: Configuration, budget: float | None = None) -> None:
+        """Someone is evaluating this already: await it as if it had been asked for."""
+        self._ledger.expect(configuration, budget)
+
+    def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
+        """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
+        self._ledger.tell(configuration, cost, budget)
 
 
 def same(vectors: FloatArray, vector: FloatArray) -> BoolArray:

@@ -12,7 +12,7 @@ made it (`surrogates.description.rebuild`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -21,9 +21,9 @@ import numpy as np
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers import designs as sampling
 from hyperlens.optimize.optimizers.focus_search import Point, focus_search
-from hyperlens.optimize.optimizers.ledger import Ledger, Result, same
+from hyperlens.optimize.optimizers.ledger import Learner, Result, same
 from hyperlens.optimize.optimizers.protocol import Candidate
-from hyperlens.proposal import Acquisition, Kind, Proposal, to_ranges
+from hyperlens.proposal import Acquisition, Kind, Proposal
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.acquisition import (
@@ -47,7 +47,7 @@ INITIAL = 4  # configurations per parameter before the first model
 EXPLOITING = 0.1  # tau of every second proposal, unless one acquisition is chosen
 
 
-class SMBO:
+class SMBO(Learner):
     """Minimises a cost over a space. `ask()` for a configuration, `tell()` its cost.
 
     `acquisition` is "lcb", the bound mean - tau std, or "ei", the expected improvement; None takes
@@ -104,9 +104,9 @@ class SMBO:
             raise SpaceError(
                 f"The design has shape {design.shape}; this space needs (n, {len(space)})."
             )
-        self.space, self.tau, self.acquisition, self.seed = space, tau, acquisition, seed
+        super().__init__(space, seed)
+        self.tau, self.acquisition = tau, acquisition
         self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
-        self._ledger = Ledger(space)
         self.design = self._designed(initial) if design is None else design
 
     @property
@@ -155,21 +155,6 @@ class SMBO:
         self._ledger.awaited.append(candidate)
         return candidate
 
-    def expect(
-        self, configuration: Mapping[str, Any] | FloatArray, budget: float | None = None
-    ) -> None:
-        """Someone is evaluating this already: await it as if it had been asked for."""
-        self._ledger.expect(configuration, budget)
-
-    def tell(
-        self,
-        configuration: Mapping[str, Any] | FloatArray,
-        cost: float,
-        budget: float | None = None,
-    ) -> None:
-        """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
-        self._ledger.tell(configuration, cost, budget)
-
     def _turn(self, number: int) -> tuple[Acquisition, float]:
         """The acquisition of a proposal, and its tau."""
         if self.acquisition is not None:
@@ -194,10 +179,8 @@ class SMBO:
 
     def _informed(self, proposal: Proposal) -> Proposal:
         """With the numbers of what was known and awaited."""
-        learned = to_ranges(r.number for r in self._ledger.results)
-        return replace(
-            proposal, learned=learned, awaited=to_ranges(c.number for c in self._ledger.awaited)
-        )
+        known, awaited = self._ledger.results, self._ledger.awaited
+        return proposal.after((r.number for r in known), (c.number for c in awaited))
 
     def _modelled(self, number: int, rng: np.random.Generator) -> Candidate:
         """One iteration: surrogate, minimum of the acquisition, and what is thought of it."""

@@ -26,17 +26,7 @@ from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions, stored
 from hyperlens.optimize.storage.storages import Storage, opened, quiet
-from hyperlens.proposal import (
-    LEASE,
-    PLAN,
-    PROPOSAL,
-    REASON,
-    RUNGS,
-    SPACE,
-    TWIN,
-    Proposal,
-    to_ranges,
-)
+from hyperlens.proposal import LEASE, PLAN, PROPOSAL, REASON, RUNGS, SPACE, TWIN, Proposal
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
@@ -139,12 +129,7 @@ class Store:
         """Write down a candidate as a trial that runs now; its number."""
         params = stored(self.space, candidate.values)
         ours = leases.lease(attempt=1)
-        proposal = replace(
-            candidate.proposal,
-            optimizer=optimizer,
-            learned=to_ranges(learned),
-            awaited=to_ranges(awaited),
-        )
+        proposal = candidate.proposal.after(learned, awaited, optimizer)
         template = create_trial(
             state=TrialState.RUNNING,
             params=params,
