@@ -101,11 +101,7 @@ class SMBOSampler(BaseSampler):
         return _checked(space[param_name], values[param_name], param_distribution)
 
     def after_trial(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        state: TrialState,
-        values: Sequence[float] | None,
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         self._proposed.pop(trial.number, None)
 

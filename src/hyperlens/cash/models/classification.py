@@ -79,11 +79,7 @@ CLASSIFIERS = (
         ),
         "bernoulli_bayes",
     ),
-    Model(
-        "GaussianNB",
-        (SMOOTHING,),
-        scaled=True,
-    ),
+    Model("GaussianNB", (SMOOTHING,), scaled=True),
     Model(
         "ExtraTreesClassifier",
         (CRITERION, hp.BOOTSTRAP, WEIGHT, hp.FEATURES, hp.TREES, hp.SPLIT, hp.LEAF, hp.PURITY),
@@ -101,9 +97,5 @@ CLASSIFIERS = (
         "linear_discriminant",
         scaled=True,
     ),
-    Model(
-        "QuadraticDiscriminantAnalysis",
-        (REGULAR,),
-        scaled=True,
-    ),
+    Model("QuadraticDiscriminantAnalysis", (REGULAR,), scaled=True),
 )

@@ -175,7 +175,7 @@ def model_search(
         raise AnalysisError(
             f"This run does not choose among models; it has no category '{ROOT}' in its space."
         )
-    own = hyperparameters_of(space)
+    own = own_hyperparameters(space)
     plan = history.plan or search_plan(space)
     if sampling is not None or not set(own) <= set(plan.weights):
         plan = search_plan(space, sampling or "weighted", plan.evaluations)
@@ -183,8 +183,11 @@ def model_search(
     if not budgets or budgets[-1] < FULL:
         budgets.append(FULL)
     best_first = furthest(history)
-    leaders = [_leader(trial) for trial in best_first]
-    order = _order(list(own), leaders)
+    leaders = [
+        Leader(t.number, str(t.values.get(ROOT)), float(t.costs[0]), t.seconds, dict(t.values))
+        for t in best_first
+    ]
+    order = list(dict.fromkeys([*(leader.model for leader in leaders), *own]))
     trials = {m: [t for t in history.trials if model_of(t, space) == m] for m in order}
     failed = (t for t in history.trials if t.state is State.FAILED)
     reasons = Counter(trial.reason or "unknown" for trial in failed)
@@ -228,13 +231,6 @@ def search_plan(
     return SearchPlan(rule, weights, evaluations)
 
 
-def hyperparameters_of(space: Space) -> dict[str, tuple[str, ...]]:
-    """Each model's own; where only one is searched, all."""
-    if ROOT in space.constants:
-        return {str(space.constants[ROOT]): space.names}
-    return own_hyperparameters(space)
-
-
 def model_of(trial: Trial, space: Space) -> str:
     return str(trial.values.get(ROOT, space.constants.get(ROOT)))
 
@@ -273,19 +269,8 @@ def so_far(history: History) -> History:
     return replace(history, analysed=frozenset({State.PRUNED}))
 
 
-def _leader(trial: Trial) -> Leader:
-    model, values = str(trial.values.get(ROOT)), dict(trial.values)
-    return Leader(trial.number, model, float(trial.costs[0]), trial.seconds, values)
-
-
 def _key(trial: Trial) -> str:
     return json.dumps(dict(trial.values), sort_keys=True, default=str)
-
-
-def _order(models: list[str], leaders: list[Leader]) -> list[str]:
-    """Models by their best configuration, then those without one."""
-    led = list(dict.fromkeys(leader.model for leader in leaders))
-    return led + [m for m in models if m not in led]
 
 
 def _budget(trial: Trial) -> float:

@@ -29,15 +29,10 @@ def winner(record: ModelSearch) -> list[str]:
     others = [m for m in range(1, len(record.models)) if not math.isnan(record.best[m])]
     if others:
         second = others[0]
-        gap = abs(record.best[second] - best.cost)
-        near = gap <= CLOSE * abs(best.cost)
+        near = abs(record.best[second] - best.cost) <= CLOSE * abs(best.cost)
+        more = ": hardly a difference, so the simpler or faster of the two will do" if near else ""
         sentences.append(
-            f"The best of another model is {record.models[second]}'s, {record.best[second]:.4g}"
-            + (
-                ": hardly a difference, so the simpler or faster of the two will do."
-                if near
-                else "."
-            )
+            f"The best of another model is {record.models[second]}'s, {record.best[second]:.4g}{more}."
         )
     return sentences
 
@@ -49,12 +44,8 @@ def _evaluations(record: ModelSearch) -> list[str]:
     sentences = _most(record, whole)
     if len(record.budgets) > 1:
         drawn, last = int(record.reached[:, 0].sum()), int(record.reached[:, -1].sum())
-        full = {
-            m: int(record.reached[i, -1])
-            for i, m in enumerate(record.models)
-            if record.reached[i, -1]
-        }
-        by_model = ", ".join(f"{m} {n}" for m, n in sorted(full.items(), key=lambda x: -x[1]))
+        full = sorted(zip(record.models, record.reached[:, -1], strict=True), key=lambda x: -x[1])
+        by_model = ", ".join(f"{m} {n}" for m, n in full if n)
         were = "was" if last == 1 else "were"
         sentences.append(
             f"Of {drawn} configurations, {last} {were} measured on all rows"

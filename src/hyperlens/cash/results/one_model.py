@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hyperlens.cash.results.model_search import hyperparameters_of, model_of
+from hyperlens.cash.results.model_search import model_of
 from hyperlens.errors import AnalysisError
-from hyperlens.optimize.models.model_sampling import ROOT
+from hyperlens.optimize.models.model_sampling import ROOT, own_hyperparameters
 from hyperlens.runs.history import History
 from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.space import Space
@@ -16,7 +16,7 @@ from hyperlens.spaces.space import Space
 def one_model(history: History, model: str) -> History:
     """The trials of one model as a run on the parameters that it can have."""
     space = history.space
-    of_each = hyperparameters_of(space)
+    of_each = own_hyperparameters(space)
     own = set(of_each[model])
     others = {name for names in of_each.values() for name in names} - own
     names = [name for name in space.names if name != ROOT and name not in others]

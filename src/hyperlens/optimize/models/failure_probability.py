@@ -14,6 +14,7 @@ says from how many trials on the theorem holds.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,11 +139,7 @@ def _holds_from(theta: FloatArray, proved: int) -> int:
         even = missed(theta, np.full(len(theta), 1 / len(theta)), at)
         return bool(missed(theta, theta / theta.sum(), at)[0] < even[0])
 
-    low, high = 0, proved
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if better(middle) else (middle, high)
-    return high
+    return 1 + bisect_left(range(1, proved), True, key=better)
 
 
 def _sizes(

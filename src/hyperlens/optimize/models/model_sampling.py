@@ -80,9 +80,7 @@ def span(parameter: Parameter) -> float:
 
 
 def model_weights(
-    space: Space,
-    weights: Sampling = "weighted",
-    root: str = ROOT,
+    space: Space, weights: Sampling = "weighted", root: str = ROOT
 ) -> dict[str, float]:
     """Chance of each model: by the number of its hyperparameters, by volume, even, or as given."""
     models = list(own_hyperparameters(space, root))
@@ -111,12 +109,7 @@ class ModelSampler:
     models keep their chances.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        weights: Sampling = "weighted",
-        root: str = ROOT,
-    ) -> None:
+    def __init__(self, space: Space, weights: Sampling = "weighted", root: str = ROOT) -> None:
         self.space = space
         self.root = root
         self.weights = model_weights(space, weights, root)

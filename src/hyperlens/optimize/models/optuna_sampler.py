@@ -90,11 +90,7 @@ class ModelSampler(BaseSampler):
             self.others.before_trial(study, trial)
 
     def after_trial(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        state: TrialState,
-        values: Sequence[float] | None,
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         if self.others is not None:
             self.others.after_trial(study, trial, state, values)

@@ -131,15 +131,12 @@ def polish(score: Score, cube: Cube, start: Point) -> Point:
     A parent whose value switches a child is left alone. Never worse than the start.
     """
     parents = {p for c in range(cube.d) for p in cube.parents(c)}
-    free = np.array(
-        [
-            j
-            for j, axis in enumerate(cube.axes)
-            if axis.codes is None and j not in parents and not np.isnan(start.vector[j])
-        ],
-        dtype=np.int64,
-    )
-    if not len(free):
+    free = [
+        j
+        for j, axis in enumerate(cube.axes)
+        if axis.codes is None and j not in parents and not np.isnan(start.vector[j])
+    ]
+    if not free:
         return start
 
     def at(moved: FloatArray) -> FloatArray:

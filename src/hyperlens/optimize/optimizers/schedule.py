@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 from hyperlens import words
@@ -92,18 +93,10 @@ class Schedule(Record):
 
     def rows(self) -> list[list[str]]:
         """The schedule as Sarigiannis et al.'s table 1: a head, one line a rung, and totals."""
-        deepest = max(len(bracket.rungs) for bracket in self.brackets)
-        lines = [[b.name for b in self.brackets]]
-        for i in range(deepest):
-            lines.append(
-                [
-                    f"{b.rungs[i].configurations} at {b.rungs[i].budget}"
-                    if i < len(b.rungs)
-                    else "-"
-                    for b in self.brackets
-                ]
-            )
-        return [*lines, [f"total {b.total}" for b in self.brackets]]
+        columns = ([f"{r.configurations} at {r.budget}" for r in b.rungs] for b in self.brackets)
+        rungs = [list(line) for line in zip_longest(*columns, fillvalue="-")]
+        totals = [f"total {b.total}" for b in self.brackets]
+        return [[b.name for b in self.brackets], *rungs, totals]
 
     def __str__(self) -> str:
         rows = self.rows()

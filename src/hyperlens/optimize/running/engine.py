@@ -122,9 +122,10 @@ class Futures:
             first = min(submitted for _, submitted in self._running.values())
             patience = max(0.0, min(seconds, first + self.timeout - time.monotonic()))
         done, _ = wait(self._running, patience, return_when=FIRST_COMPLETED)
-        lost = [future for future in done if _is_lost(future)]
+        problems = {future: _problem(future) for future in done}
+        lost = [f for f, p in problems.items() if isinstance(p, BrokenExecutor | CancelledError)]
         if lost and len(lost) == len(done):
-            raise _lost(lost[0])
+            raise _lost(problems[lost[0]])
         outcomes = {future: _outcome(future) for future in done if future not in lost}
         for future in self._running.keys() - done:
             if self._is_late(future):
@@ -174,21 +175,17 @@ def open_engine(
     )
 
 
-def _is_lost(future: Future[Outcome]) -> bool:
-    return future.cancelled() or isinstance(future.exception(), BrokenExecutor | CancelledError)
+def _problem(future: Future[Outcome]) -> BaseException | None:
+    """What the executor met on its way to the objective."""
+    return CancelledError() if future.cancelled() else future.exception()
 
 
 def _outcome(future: Future[Outcome]) -> Outcome:
-    problem = future.exception()
-    if problem is not None:  # what the executor met on its way to the objective
-        return Outcome(reason=told_by(problem))
-    return future.result()
+    problem = _problem(future)
+    return future.result() if problem is None else Outcome(reason=told_by(problem))
 
 
-def _lost(why: Future[Outcome] | BaseException) -> Interrupted:
-    problem = why if isinstance(why, BaseException) else None
-    if isinstance(why, Future):
-        problem = CancelledError() if why.cancelled() else why.exception()
+def _lost(problem: BaseException | None) -> Interrupted:
     assert problem is not None
     return Interrupted(
         f"The executor takes no more trials ({told_by(problem)}); give the same command again "

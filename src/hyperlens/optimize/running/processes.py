@@ -97,9 +97,7 @@ class Processes:
             name="hyperlens-worker",
         )
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # of fork among threads, Python 3.12
+            warnings.simplefilter("ignore", DeprecationWarning)  # fork among threads, Python 3.12
             try:
                 process.start()
             except (AttributeError, TypeError, ValueError) as problem:  # what pickling raises
