@@ -64,22 +64,11 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         refits: int | None = None,
         random_state: Any = 0,
     ) -> None:
-        self.evaluations = evaluations
-        self.optimizer = optimizer
-        self.sampling = sampling
-        self.folds = folds
-        self.metric = metric
-        self.time = time
-        self.timeout = timeout
-        self.workers = workers
-        self.storage = storage
-        self.study = study
-        self.models = models
-        self.space = space
-        self.build = build
-        self.defaults = defaults
-        self.refits = refits
-        self.random_state = random_state
+        self.evaluations, self.optimizer, self.sampling = evaluations, optimizer, sampling
+        self.folds, self.metric, self.time, self.timeout = folds, metric, time, timeout
+        self.workers, self.storage, self.study = workers, storage, study
+        self.models, self.space, self.build, self.defaults = models, space, build, defaults
+        self.refits, self.random_state = refits, random_state
 
     def fit(self, X: Any, y: Any) -> Any:
         """Search and train; what cannot be learnt from is refused in one sentence."""

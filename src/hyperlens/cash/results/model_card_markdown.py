@@ -66,17 +66,16 @@ def markdown(card: ModelCard) -> str:
 
 def safe(text: object) -> str:
     """One line that Markdown shows as it is."""
-    line = "".join(c for c in _line(text) if unicodedata.category(c) not in CONTROL)
-    return "".join(f"\\{c}" if c in SPECIAL else c for c in line)
+    return "".join(f"\\{c}" if c in SPECIAL else c for c in _line(text))
 
 
 def _line(text: object) -> str:
-    return " ".join(str(text).split())
+    line = " ".join(str(text).split())
+    return "".join(c for c in line if unicodedata.category(c) not in CONTROL)
 
 
 def _code(text: object) -> str:
-    shown = (c for c in _line(text) if unicodedata.category(c) not in CONTROL)
-    return "".join(shown).replace("`", "'")
+    return _line(text).replace("`", "'")
 
 
 def _example(card: ModelCard) -> str:

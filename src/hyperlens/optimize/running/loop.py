@@ -17,6 +17,7 @@ from hyperlens.optimize.running.engine import Engine
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage.leases import Watch
 from hyperlens.optimize.storage.storages import Storage
+from hyperlens.proposal import Proposal
 from hyperlens.runs.history import State
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
@@ -56,15 +57,6 @@ class Setting:
     plan: SearchPlan | None = None
 
 
-@dataclass(frozen=True)
-class Stage:
-    """Where a trial of ours is on its way: the rung, its budget, and whether it ends there."""
-
-    rung: int
-    budget: float | None
-    final: bool
-
-
 class Loop:
     """One process's part in a run.
 
@@ -81,7 +73,7 @@ class Loop:
         self.watch = Watch()
         self.learned: list[int] = []  # numbers of trials, in the order told
         self.awaited: set[int] = set()  # expected or asked for
-        self.ours: dict[int, Stage] = {}
+        self.ours: dict[int, Proposal] = {}  # where trials of ours are on their way
         self.paused: dict[Any, dict[int, StudyTrial]] = {}  # by their values, and by number
         self.rungs_told: dict[int, int] = {}
         self.finished = self.failed = 0
@@ -149,7 +141,7 @@ class Loop:
         self.awaited.discard(trial.number)
         self.paused.get(_key(trial.values), {}).pop(trial.number, None)
         if fits and not (trial.state is State.PRUNED and trial.rungs):
-            self.optimizer.tell(trial.values, trial.cost, trial.budget)
+            self.optimizer.tell(trial.values, trial.cost, trial.proposal.budget)
         if fits:
             self.learned.append(trial.number)
         if trial.state is State.COMPLETE and (self.best is None or trial.cost < self.best[0]):
@@ -158,7 +150,7 @@ class Loop:
     def _open(self, trial: StudyTrial) -> bool:
         """Await a trial that somebody runs, or ran; is there nobody?"""
         if trial.number not in self.awaited:
-            self.optimizer.expect(trial.values, trial.budget)
+            self.optimizer.expect(trial.values, trial.proposal.budget)
             self.awaited.add(trial.number)
         return trial.state is None or self.watch.abandoned(trial.number, trial.lease)
 
@@ -180,8 +172,7 @@ class Loop:
                 trial = waiting.pop(0)
                 if not self.store.claim(trial):
                     continue
-                number, values = trial.number, trial.values
-                stage = Stage(trial.rung, trial.budget, trial.final)
+                number, values, proposal = trial.number, trial.values, trial.proposal
             else:
                 enough = self.finished + len(self.awaited) >= self.setting.trials
                 candidate = None if enough and self.racing is None else self.optimizer.ask()
@@ -192,10 +183,9 @@ class Loop:
                     continue
                 number, values, proposal = taken, candidate.values, candidate.proposal
                 self.awaited.add(number)
-                stage = Stage(proposal.rung or 0, proposal.budget, proposal.final)
-            self.ours[number] = stage
+            self.ours[number] = proposal
             constants = self.setting.space.constants
-            self.engine.start(number, {**constants, **values}, stage.budget)
+            self.engine.start(number, {**constants, **values}, proposal.budget)
             started += 1
         return started
 
@@ -219,11 +209,11 @@ class Loop:
 
     def _ended(self, number: int, outcome: Outcome) -> None:
         """Write down how an evaluation of ours ended: the trial with it, or its rung."""
-        stage = self.ours.pop(number)
-        if outcome.cost is None or stage.final or stage.budget is None:
+        proposal = self.ours.pop(number)
+        if outcome.cost is None or proposal.final or proposal.budget is None:
             self.store.finish(number, outcome)
         else:
-            self.store.pause(number, outcome.cost, stage.rung, stage.budget)
+            self.store.pause(number, outcome.cost, proposal.rung or 0, proposal.budget)
 
     def _drop(self) -> None:
         """Prune what will not go on."""

@@ -42,12 +42,14 @@ class StudyTrial:
     state: State | None  # None while it waits
     values: Mapping[str, Any]
     cost: float
-    budget: float | None
+    proposal: Proposal
     lease: Mapping[str, Any]
     moment: float  # when it ended
-    rung: int = 0  # at which it is
-    final: bool = True  # False if it waits there for others before it goes on
     rungs: tuple[tuple[float, float], ...] = ()  # budget and minimised cost of each rung so far
+
+    @property
+    def rung(self) -> int:
+        return self.proposal.rung or 0
 
     @property
     def paused(self) -> bool:
@@ -181,12 +183,8 @@ class Store:
         if not self.claim(replace(trial, lease={})):
             return False
         own = self._trial_id(trial.number)
-        proposal = replace(
-            _proposal(self._storage.get_trial(own)),
-            budget=stage.budget,
-            rung=stage.rung,
-            final=stage.final,
-        )
+        proposal = _proposal(self._storage.get_trial(own))
+        proposal = replace(proposal, budget=stage.budget, rung=stage.rung, final=stage.final)
         self._storage.set_trial_user_attr(own, PROPOSAL, proposal.to_dict())
         return True
 
@@ -288,18 +286,15 @@ class Store:
         cost = _cost(trial) if trial.state is TrialState.COMPLETE else math.nan
         names = self.space.names
         sign = -1.0 if self.maximize else 1.0
-        proposal = _proposal(trial)
         rungs = enumerate(trial.user_attrs.get(RUNGS, []))
         return StudyTrial(
             trial.number,
             _STATES.get(trial.state),
             {name: trial.params[name] for name in names if name in trial.params},
             sign * cost,
-            proposal.budget,
+            _proposal(trial),
             trial.system_attrs.get(LEASE, {}),
             _seconds(trial.datetime_complete) or 0.0,
-            proposal.rung or 0,
-            proposal.final,
             tuple((float(r), sign * trial.intermediate_values[k]) for k, r in rungs),
         )
 
