@@ -18,12 +18,8 @@ import numpy as np
 
 from hyperlens.cash.results import model_search_words as words
 from hyperlens.errors import AnalysisError
-from hyperlens.optimize.models.model_sampling import (
-    ROOT,
-    Sampling,
-    model_weights,
-    own_hyperparameters,
-)
+from hyperlens.optimize.models.model_sampling import ROOT, Sampling, model_weights
+from hyperlens.optimize.models.model_sampling import own_hyperparameters as own_hyperparameters
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.runs.search_plan import SearchPlan

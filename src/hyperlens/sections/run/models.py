@@ -10,8 +10,8 @@ from dataclasses import replace
 from hyperlens import words as say
 from hyperlens.cash.results.model_search import (
     ModelSearch,
-    hyperparameters_of,
     model_search,
+    own_hyperparameters,
     so_far,
 )
 from hyperlens.cash.results.one_model import one_model
@@ -29,7 +29,7 @@ from hyperlens.surrogates.quality import FEWEST
 def tells_models(history: History) -> bool:
     """Does the run say how models were drawn, and are they those of its space?"""
     try:
-        models = hyperparameters_of(history.space)
+        models = own_hyperparameters(history.space)
     except SpaceError:
         return False
     return history.plan is not None and set(models) <= set(history.plan.weights)
