@@ -19,9 +19,8 @@ function fillRuns(runs) {
 }
 
 function boxOf(run) {
-  const label = document.createElement("label");
-  const box = document.createElement("input");
-  Object.assign(box, { type: "checkbox", value: run.id });
+  const label = element("label");
+  const box = element("input", { type: "checkbox", value: run.id });
   box.addEventListener("change", () => {
     view.touched = true;
     askAll([slots.get("comparison")]);

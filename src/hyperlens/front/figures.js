@@ -135,12 +135,10 @@ function forgetFigure(plot) {
   if (drawn.delete(plot)) Plotly.purge(plot);
 }
 
-function download(name, address) {
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-}
+const element = (kind, looks = {}) => Object.assign(document.createElement(kind), looks);
+const button = (text, onclick, className = "") =>
+  element("button", { type: "button", textContent: text, onclick, className });
+const download = (name, address) => element("a", { href: address, download: name }).click();
 
 function saveText(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));

@@ -128,21 +128,11 @@ async function ask(slot) {
 function line(slot, kind, role) {
   let place = slot.place.querySelector(`:scope > .${kind}`);
   if (!place) {
-    place = document.createElement("div");
-    place.className = kind;
+    place = element("div", { className: kind });
     if (role) place.setAttribute("role", role);
     slot.place.prepend(place);
   }
   return place;
-}
-
-function button(text, act) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = "plain";
-  made.textContent = text;
-  made.addEventListener("click", act);
-  return made;
 }
 
 const cancel = (slot) => {
@@ -156,18 +146,15 @@ function status(slot, answer) {
     const place = line(slot, "updating");
     if (!place.firstChild) place.append("updating");
     if (slot.ticket && !slot.quick && !place.querySelector("button")) {
-      place.append(button("Cancel", () => cancel(slot)));
+      place.append(button("Cancel", () => cancel(slot), "plain"));
     }
     return;
   }
   const place = line(slot, "status", "status");
   if (!place.querySelector("progress")) {
-    const text = document.createElement("span");
-    const bar = document.createElement("progress");
-    bar.max = 1;
-    bar.setAttribute("aria-label", "How much is done");
+    const bar = element("progress", { max: 1, ariaLabel: "How much is done" });
     place.className = "status";
-    place.replaceChildren(text, bar, button("Cancel", () => cancel(slot)));
+    place.replaceChildren(element("span"), bar, button("Cancel", () => cancel(slot), "plain"));
   }
   place.firstChild.textContent = answer.what;
   if (answer.part > 0) place.querySelector("progress").value = answer.part;
@@ -181,11 +168,10 @@ const settle = (slot) => {
 function complain(slot, sentence) {
   steady(() => {
     settle(slot);
-    const text = document.createElement("span");
-    text.textContent = sentence;
     const place = line(slot, "status", "status");
     place.classList.add("problem");
-    place.replaceChildren(text, button("Try again", () => ask(slot)));
+    const text = element("span", { textContent: sentence });
+    place.replaceChildren(text, button("Try again", () => ask(slot), "plain"));
   });
 }
 

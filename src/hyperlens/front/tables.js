@@ -29,24 +29,13 @@ function adoptGrid(grid) {
   const heads = [...grid.querySelectorAll("thead th")];
   const state = { by: -1, way: 1, page: 0, rows };
 
-  const bar = document.createElement("div");
-  bar.className = "gridbar";
-  const search = document.createElement("input");
-  search.type = "search";
-  search.placeholder = "Search";
-  search.setAttribute("aria-label", "Search in the table");
-  const said = document.createElement("output");
-  const button = (text, act) => {
-    const made = document.createElement("button");
-    made.type = "button";
-    made.textContent = text;
-    made.addEventListener("click", act);
-    return made;
-  };
+  const bar = element("div", { className: "gridbar" });
+  const search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search in the table" });
+  const said = element("output");
   const back = button("Previous", () => { state.page -= 1; show(); });
   const on = button("Next", () => { state.page += 1; show(); });
   const csv = button("CSV", () => saveText(`hyperlens-${grid.dataset.name}.csv`, csvOf(grid)));
-  csv.setAttribute("aria-label", "Save the table as CSV");
+  csv.ariaLabel = "Save the table as CSV";
   bar.append(search, back, on, said, csv);
   grid.prepend(bar);
 
@@ -55,13 +44,10 @@ function adoptGrid(grid) {
     state.page = Math.min(Math.max(state.page, 0), last);
     const start = state.page * PAGE_ROWS;
     body.replaceChildren(...state.rows.slice(start, start + PAGE_ROWS).map((row) => {
-      const line = document.createElement("tr");
+      const line = element("tr");
       line.append(...row.map((value, k) => {
-        const made = document.createElement(k ? "td" : "th");
-        if (!k) made.scope = "row";
-        made.className = numeric[k] ? "number" : "text";
-        made.textContent = shown(value);
-        return made;
+        const looks = { className: numeric[k] ? "number" : "text", textContent: shown(value) };
+        return k ? element("td", looks) : element("th", { scope: "row", ...looks });
       }));
       return line;
     }));
@@ -90,9 +76,7 @@ function adoptGrid(grid) {
 
   heads.forEach((head, k) => {
     const name = head.firstChild;
-    const sort = button(name.textContent, () => sortBy(k, state.by === k ? -state.way : 1));
-    sort.className = "sort";
-    name.replaceWith(sort);
+    name.replaceWith(button(name.textContent, () => sortBy(k, state.by === k ? -state.way : 1), "sort"));
   });
   search.addEventListener("input", refresh);
   refresh();
