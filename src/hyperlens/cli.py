@@ -1,7 +1,5 @@
 """The command line: commands read, ask for records and show them; they compute nothing themselves."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

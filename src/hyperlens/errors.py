@@ -7,8 +7,6 @@ HyperlensError
 └── AnalysisError   the run was read, but the question cannot be answered from it
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -1,7 +1,5 @@
 """What a notebook shows of a result: verdict, sentence, first rows, notes; light and dark alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from html import escape

@@ -5,8 +5,6 @@ The sampler keeps no state: before every trial it tells a new optimiser what the
 works with `n_jobs`, with many processes on one storage, and on a study that was run otherwise.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -9,8 +9,6 @@ What JSON does not know is written as follows; what has one type alone needs no 
     dataclass       an object of its public fields; a record also tells its class under "record"
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """Numbers and names as people write them: shared by records, report and terminal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

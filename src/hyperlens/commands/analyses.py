@@ -1,7 +1,5 @@
 """One command for each analysis of a run: what mattered, how it acts, what lies around the best."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

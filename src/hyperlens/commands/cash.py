@@ -1,7 +1,5 @@
 """`hyperlens cash`: from a table to the best model for it, with the search explained."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`hyperlens compare`: which method is better over many data sets, and how surely."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """`hyperlens validate` and `convert`: what a run holds, and the run in a neutral form."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`hyperlens explain`: a whole run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated
 

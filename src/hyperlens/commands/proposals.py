@@ -1,7 +1,5 @@
 """`hyperlens why` and `path`: the reasons of one proposal, and of all of a run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated, Any
 

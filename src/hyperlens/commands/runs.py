@@ -1,7 +1,5 @@
 """What commands do with a run: read it, or a part of it, never write over it, stop it politely."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`hyperlens serve`: a page that shows a run while it goes on."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

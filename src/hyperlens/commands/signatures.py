@@ -5,8 +5,6 @@ Literals. A command marked `@expanded` takes groups of options as one argument e
 whose fields are options, or `Annotated[kind, like(...)]`, which is handed over as `kind(**values)`.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable

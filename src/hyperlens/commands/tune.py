@@ -1,7 +1,5 @@
 """`hyperlens tune`: run an optimisation of a user's function, and go on with one."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Which method is better over many data sets, and how surely: ranks, tests, groups, sentences."""
 
-from __future__ import annotations
-
 from hyperlens.comparison.compare import Comparison, Pair, compare
 from hyperlens.comparison.corrections import Correction, adjusted
 from hyperlens.comparison.friedman import Friedman

@@ -5,8 +5,6 @@ Symbols
     p_(j)    the j-th smallest p-value; what is adjusted never falls below an earlier one
 """
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 import numpy as np

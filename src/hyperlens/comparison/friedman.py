@@ -10,8 +10,6 @@ Symbols (Demsar 2006)
     C        1 - sum (t^3 - t) / (N k (k^2 - 1)) over runs of t tied values; chi2_F / C allows for ties
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Methods that cannot be told apart: the largest sets without any difference that was shown."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 MOST_GROUPS = 1000  # of very many methods with very irregular differences

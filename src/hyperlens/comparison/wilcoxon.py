@@ -7,8 +7,6 @@ Zero differences are ranked with the others and then left out of the test (Pratt
 their ranks are split evenly, as in Demsar 2006: R+ - R- and the p-value are the same either way.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

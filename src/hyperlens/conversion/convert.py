@@ -1,7 +1,5 @@
 """What can be done with a run before it is explained: check what was read, write it elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """A run as a folder with a table and its space (see hyperlens.importers.tables.neutral_folder)."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The application behind the live page: a few addresses, none of which takes a path or a query."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Answers by what was asked: the same data and choices, the same answer."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from typing import Any

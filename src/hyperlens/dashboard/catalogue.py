@@ -1,7 +1,5 @@
 """What the page was started on. Requests name a run by its number alone, never by a path."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """Between requests and workers: which runs there are, what is known of them, who asked what."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ machine (DNS rebinding), or across origins. The first is refused by the Host hea
 and Sec-Fetch-Site. On an address that others can reach, a token is asked for as well.
 """
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 from http.cookies import CookieError, SimpleCookie

@@ -1,7 +1,5 @@
 """Tasks for worker processes: asked once for all who want the same, with progress and cancel."""
 
-from __future__ import annotations
-
 import multiprocessing
 import secrets
 import threading

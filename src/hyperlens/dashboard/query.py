@@ -1,7 +1,5 @@
 """What a page may ask. A query holds only what was checked against the run it is about."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """From a query to the cards of a section, which are those of the report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Reading runs in a worker: again only when something changed, and a digest of what was read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Listening: on this machine alone, or with a token where others can reach it."""
 
-from __future__ import annotations
-
 import ipaddress
 import secrets
 import socket

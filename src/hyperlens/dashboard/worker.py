@@ -4,8 +4,6 @@ The page's own process computes nothing and loads no numerical library, so it an
 whatever happens here; to cancel is to end this process.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import traceback

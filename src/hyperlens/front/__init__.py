@@ -1,7 +1,5 @@
 """The front end: style, scripts and templates that the report and the live page share."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Jinja's templates beside this file. Every text that is put into them is shown literally."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from json import JSONEncoder

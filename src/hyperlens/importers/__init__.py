@@ -1,7 +1,5 @@
 """Reading the runs of other tools: `read(source)` recognises what it is given."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

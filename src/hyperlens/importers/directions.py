@@ -1,7 +1,5 @@
 """Which way an objective goes: as the run records it, as the user says, or as its name suggests."""
 
-from __future__ import annotations
-
 import re
 
 from hyperlens.errors import SourceError

@@ -1,7 +1,5 @@
 """Opening a run's files: read only, of bounded size, and never outside the folder that was named."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

@@ -5,8 +5,6 @@ the tool records one. Here the user's wishes are applied: another space, which o
 first, its direction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

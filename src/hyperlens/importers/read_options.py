@@ -1,7 +1,5 @@
 """What the user says of a run: its space, its objective; and values made to fit that space."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress

@@ -1,7 +1,5 @@
 """What tools write, whatever it is, as a number, a moment, a text, a list or an object."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Mapping

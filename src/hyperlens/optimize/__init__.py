@@ -4,8 +4,6 @@ An optimiser works on arrays and a space. It keeps no history, starts no process
 `run` has the loop, `store` keeps what was measured, `engine` says where trials are evaluated.
 """
 
-from __future__ import annotations
-
 from hyperlens.optimize.optimizers.ledger import Result
 from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer
 from hyperlens.optimize.optimizers.random_search import RandomSearch

@@ -1,7 +1,5 @@
 """The report one hands over: an analysis as one HTML file."""
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

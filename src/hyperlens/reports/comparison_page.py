@@ -1,7 +1,5 @@
 """A comparison of methods as one HTML file: the rank diagram, the sentences, every pair."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Cards as HTML: those of a report in one file, or one for a live page that asked for it."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Container, Iterable, Mapping

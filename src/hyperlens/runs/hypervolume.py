@@ -4,8 +4,6 @@ Arrays only. Costs are minimised and scaled first, so that 0 is the best and 1 t
 seen of each objective.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperlens.spaces.cube import BoolArray, FloatArray

@@ -1,7 +1,5 @@
 """Choosing what of a run is analysed: states, a budget, a condition, the last trials, objectives."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ nothing but words and signs; of its tree four kinds of nodes are allowed, and no
 a trial does not have is equal to nothing and in no list: every comparison with it is false.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

@@ -1,7 +1,5 @@
 """What to do next, as far as the records say so: a few sentences, the most urgent first."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

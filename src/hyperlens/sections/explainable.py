@@ -1,7 +1,5 @@
 """Which proposals of a run can be explained: the same trials in the report and on the live page."""
 
-from __future__ import annotations
-
 from hyperlens.proposal import INITIAL
 from hyperlens.runs.history import History
 

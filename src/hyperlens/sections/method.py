@@ -1,7 +1,5 @@
 """How everything was computed: a paragraph of each section that has one, and both surrogates judged."""
 
-from __future__ import annotations
-
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.explanation import Records
 from hyperlens.sections.parameters import effects, importance, interactions, regions

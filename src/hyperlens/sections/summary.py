@@ -1,7 +1,5 @@
 """How good the best is, what mattered, what can be trusted, what to do next."""
 
-from __future__ import annotations
-
 from hyperlens import words as say
 from hyperlens.explain.importance.configurations import BEST_VALUE
 from hyperlens.explain.importance.importance import Importance

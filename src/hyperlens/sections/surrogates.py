@@ -1,7 +1,5 @@
 """Both surrogates of a run judged, and which of them the report follows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

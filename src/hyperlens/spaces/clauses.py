@@ -1,7 +1,5 @@
 """When a parameter is active: conditions in plain words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

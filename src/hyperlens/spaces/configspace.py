@@ -1,7 +1,5 @@
 """Between ConfigSpace's classes and our plain parameters, conditions and comparisons."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, product

@@ -4,8 +4,6 @@ A float or an integer lies on its axis linearly, or by its logarithm. An integer
 from k - 1/2 to k + 1/2 on that scale; an ordinal or a category owns one of equal cells.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Costs are minimised. `best` is the cost to improve on, z = (best - mean) / std.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A surrogate in a name and a few plain values, and built again from them and the data it had."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a surrogate can do, whichever it is."""
 
-from __future__ import annotations
-
 from typing import Literal, Protocol, Self
 
 from hyperlens.spaces.cube import FloatArray, IntArray

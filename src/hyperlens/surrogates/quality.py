@@ -6,8 +6,6 @@ Symbols
     coverage part of the trials with |y - m| <= 1.96 s; 95 % if the band is honest
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

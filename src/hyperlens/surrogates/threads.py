@@ -1,7 +1,5 @@
 """One thread for linear algebra: small matrices are faster so, and results the same on any machine."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any

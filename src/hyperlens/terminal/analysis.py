@@ -1,7 +1,5 @@
 """The summary of a whole explanation in a terminal."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text

@@ -1,7 +1,5 @@
 """What came out of a run, in a terminal."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.text import Text
 

@@ -1,7 +1,5 @@
 """Tables for a terminal."""
 
-from __future__ import annotations
-
 from rich import table as rich
 from rich.text import Text
 

@@ -1,7 +1,5 @@
 """Text for a terminal: nothing that a file says may steer it."""
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 

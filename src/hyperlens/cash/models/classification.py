@@ -3,8 +3,6 @@
 The paper gives the numbers, not the names; those below are the ones that change what a model predicts.
 """
 
-from __future__ import annotations
-
 from hyperlens.cash.models import model_hyperparameters as hp
 from hyperlens.cash.models.model import BOOSTING_STARTS, GRADIENT_STARTS, Model
 

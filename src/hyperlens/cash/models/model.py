@@ -1,7 +1,5 @@
 """What a model of the pool is: its hyperparameters and how it is built."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature

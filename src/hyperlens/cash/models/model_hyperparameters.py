@@ -1,7 +1,5 @@
 """Hyperparameters of models as data, each with its reason; those that models for both tasks have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The pool of models: one space with a `model` root, and the pipeline of each configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 

@@ -5,8 +5,6 @@ regression on other features of the columns stands in. Targets are scaled to mea
 before any of them is fitted, so ranges do not depend on the target's units.
 """
 
-from __future__ import annotations
-
 from hyperlens.cash.models import model_hyperparameters as hp
 from hyperlens.cash.models.model import BOOSTING_STARTS, GRADIENT_STARTS, Model
 

@@ -1,7 +1,5 @@
 """The model card: what was learnt, from what, how well, how to use it, and where it ends."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A model card in Markdown. Names from a table are put in so that they stay names."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A search over models seen from one of them: its trials, on its own hyperparameters."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

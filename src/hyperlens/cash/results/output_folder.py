@@ -4,8 +4,6 @@ The model is written with joblib, which is pickle: whoever loads it runs what it
 writes such files and never reads one.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

@@ -9,8 +9,6 @@ Symbols
     r      budget, 0 < r <= 1: class c keeps max(1, round(r n_c)) rows
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

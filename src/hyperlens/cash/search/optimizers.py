@@ -5,8 +5,6 @@ no small sample can rule them out, unless that would take all of the time, and t
 what a bracket begins with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 

@@ -7,8 +7,6 @@ Symbols
     pointwise average of the variances of single predictions, Eq. 5
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Partial dependence: how the cost depends on one or two parameters, with a confidence band
 (Friedman 2001; Moosbauer et al. 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Parts of an axis that a split makes, and boxes as rules on the user's own scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -6,8 +6,6 @@ Symbols
     gain     impurity of the whole less that of the two sides
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

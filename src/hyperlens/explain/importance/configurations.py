@@ -1,7 +1,5 @@
 """Configurations that a question names: the default, the best trial, a trial, or values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -4,8 +4,6 @@ Both surrogates are asked. The primary one cross-validates better and gives the 
 secondary one stand beside them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from typing import Any

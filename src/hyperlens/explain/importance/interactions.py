@@ -5,8 +5,6 @@ single ones. Under the uniform measure that is V_jk / (V_j + V_k + V_jk) of the 
 sample is needed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

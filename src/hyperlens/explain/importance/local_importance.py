@@ -5,8 +5,6 @@ cost it causes, in parts of that of all parameters. What a moving parent switche
 value.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

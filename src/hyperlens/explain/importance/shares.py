@@ -7,8 +7,6 @@ Symbols
     n, m     rows of the data, rows of a half
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -6,8 +6,6 @@ scikit-learn whose `predict` takes `return_std` (Gaussian process, Bayesian ridg
 scikit-learn (the standard deviation is that over its members); a model of BoTorch (`posterior`).
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ Symbols
     mean, variance   (m, g): the surrogate's prediction at each
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol

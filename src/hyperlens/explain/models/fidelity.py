@@ -6,8 +6,6 @@ where it is sound: where hidden costs at the largest budget are predicted better
 budgets than without them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

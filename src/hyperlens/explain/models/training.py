@@ -1,7 +1,5 @@
 """What a surrogate learns from: one budget, one cost per configuration, capped where asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What a proposal is judged by, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

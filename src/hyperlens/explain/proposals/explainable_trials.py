@@ -1,7 +1,5 @@
 """Which trials of a run a path explains, which are its initial design, and one tau for all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

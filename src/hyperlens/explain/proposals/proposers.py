@@ -1,7 +1,5 @@
 """The surrogate that proposed a trial: rebuilt as it was recorded, or fitted to the trials before."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How a proposal is to be explained: the options of `why` and `path`, checked once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -6,8 +6,6 @@ prediction more uncertain than average. What is good for the one at the other's 
 sacrifice of the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ smallest difference between two contributions, giving all of it to one parameter
 ranking, and the steps suffice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ Symbols
     payout       v at the proposal minus the average of v over the background
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

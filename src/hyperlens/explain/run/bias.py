@@ -8,8 +8,6 @@ Symbols
              of n and m points its mean is (1/n + 1/m) (1 - mean k of two different points)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 Runs of one direction can be compared whatever each calls its objective; tools name it as they like.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

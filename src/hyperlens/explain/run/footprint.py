@@ -5,8 +5,6 @@ configurations, by stress majorisation (SMACOF, de Leeuw 1977) from the plane of
 even sample of the space is placed with them, so that one sees what was left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

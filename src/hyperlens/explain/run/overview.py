@@ -1,7 +1,5 @@
 """What the run was: how many trials, how they ended, the best, and how it was reached."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

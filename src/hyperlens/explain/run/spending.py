@@ -1,7 +1,5 @@
 """What a run was spent on: trials, time and budget, by model and by size of the budget."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import product

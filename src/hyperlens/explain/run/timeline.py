@@ -1,7 +1,5 @@
 """When the trials ran: how many at once, and how they ended as time went on."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Every trial as a row: what was tried, what came of it, and where it lies on each axis."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ sampled   Croppi 2021 algorithm 2: K steps, each with one background row and one
 Symbols: see coalitions.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -4,8 +4,6 @@ A background is latents (B, d). Where a configuration leaves a parameter inactiv
 latent is free, and drawn from the whole axis.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -14,8 +14,6 @@ Symbols
     q            quantities that are explained together, functions of mean and std
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ Symbols
     v        worth of a coalition; several games are solved side by side
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

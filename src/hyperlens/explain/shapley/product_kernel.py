@@ -14,8 +14,6 @@ Symbols
     S            a coalition, K_S (B, n) = prod_(j in S) u_j prod_(j not in S) k_j(b_j, c_j)
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Sequence

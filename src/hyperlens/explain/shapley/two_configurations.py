@@ -10,8 +10,6 @@ former has v (p - 1)! q! / (p + q)!, each of the latter -v p! (q - 1)! / (p + q)
 Where parameters are conditional their values depend on the coalition; that is left to attribution.py.
 """
 
-from __future__ import annotations
-
 from math import comb
 from typing import Any
 

@@ -4,8 +4,6 @@ Each trial carries it in the attribute of our optimisers' proposals, under one k
 state, seed, instance, budget, times, costs, and the proposal that it had.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

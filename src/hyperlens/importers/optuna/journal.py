@@ -4,8 +4,6 @@ Optuna's own replay takes four times as long, since it makes a distribution of e
 at an operation that a later Optuna has added.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

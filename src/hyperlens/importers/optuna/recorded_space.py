@@ -1,7 +1,5 @@
 """The space that a run of our own wrote down, and the trials that are on it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ another version; these queries read all its schemas since 2.0. A SQLite file is 
 into a private temporary database first, so a running study is locked for that moment only.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing

@@ -1,7 +1,5 @@
 """A private copy of a SQLite file as it is now, made without leaving a trace beside it."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import tempfile

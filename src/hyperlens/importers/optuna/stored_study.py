@@ -1,7 +1,5 @@
 """A study as Optuna's storages keep it, whichever storage it was: what the readers hand over."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

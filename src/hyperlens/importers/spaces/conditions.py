@@ -5,8 +5,6 @@ child is present exactly where the parent is present with a value out of a set A
 explain it, the parent that is itself present in the fewest trials is the nearest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

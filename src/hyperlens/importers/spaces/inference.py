@@ -5,8 +5,6 @@ on a log scale where they span decades and lie more evenly there. What only some
 conditional. All of it is said in the space's `inferred`.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Cells of a table: as numbers, as the choices of a parameter, or as what they look like."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from contextlib import suppress

@@ -5,8 +5,6 @@ Headers that tools write say it themselves: `params.lr` and `metrics.loss` (MLfl
 `metric:loss (minimize)` and `param:lr` (ours). Where a header says nothing, the user must.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

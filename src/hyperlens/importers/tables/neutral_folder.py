@@ -9,8 +9,6 @@ An empty cell is what is unknown or not active. A choice is written as its text,
 two choices have the same text. Numbers are written so that they are read back exactly.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

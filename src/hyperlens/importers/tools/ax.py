@@ -4,8 +4,6 @@ Parameters, conditions, trials and their data are in the file; the direction is 
 optimisation config. A metric that was measured several times counts with its last mean.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

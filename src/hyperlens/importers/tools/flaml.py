@@ -4,8 +4,6 @@ A trial has a learner, the learner's own configuration, a validation loss, which
 the size of the sample it was trained on. The log holds no space.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

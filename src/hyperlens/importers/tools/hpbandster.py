@@ -4,8 +4,6 @@ A configuration is `[id, values, information]`, a result `[id, budget, times, re
 loss is always minimised. The tool records no space; `configspace.json` beside it is used.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Each trial holds the whole space as it was then, the values, the metrics with th
 the score of the metric that was optimised.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ Neither space nor direction is in these files. A folder of `configs.json` and `r
 object each, which some tools make of an experiment, is read too.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import math

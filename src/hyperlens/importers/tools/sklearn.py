@@ -4,8 +4,6 @@ Scores are to be large, whatever they measure. A candidate's cost is its mean ov
 halving searches' resources are its budget. Grids and distributions of a search are its space.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

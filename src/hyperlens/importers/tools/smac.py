@@ -5,8 +5,6 @@ pairs of a key and a value, 2.0 to 2.2 flat lists, later ones objects with names
 minimised.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

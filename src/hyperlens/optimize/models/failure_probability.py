@@ -11,8 +11,6 @@ trials the order may be the reverse (M = 2, theta = 1 and 3, K = 1: 3/4 against 
 says from how many trials on the theorem holds.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ Symbols (Sarigiannis et al. 2020 section 3)
     p        chance of the model: 2^N (Eq. 5), theta (Eq. 9), or 1, each over its sum
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Literal

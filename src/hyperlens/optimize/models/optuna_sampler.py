@@ -5,8 +5,6 @@ The sampler keeps no state: what it draws depends on the seed, the trial's numbe
 is given, on the hyperparameters that earlier trials of each model had.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Designs on the latents of a cube: Latin hypercubes, maximin ones, and plain uniform points."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperlens.spaces.cube import Cube, FloatArray

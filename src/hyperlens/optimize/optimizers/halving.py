@@ -7,8 +7,6 @@ not depend on how many evaluate at once: only on costs. Brackets do not know of 
 waits for a rung to end, the next may begin.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What an optimiser knows: results, and what is awaited."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@
 what makes a run resumable: whoever runs the loop tells a new optimiser what its storage holds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable

@@ -1,8 +1,6 @@
 """Random search: every configuration drawn by itself, evenly over the space; of several models, one with
 more hyperparameters more often (Sarigiannis et al. 2020 Eq. 5)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperlens.optimize.models.model_sampling import Sampling, sampler

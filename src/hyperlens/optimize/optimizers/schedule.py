@@ -9,8 +9,6 @@ Symbols
              eta^(i-s) of the whole
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest

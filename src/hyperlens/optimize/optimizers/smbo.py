@@ -10,8 +10,6 @@ proposal can be explained later: what was told by then and the proposal give bac
 made it (`surrogates.description.rebuild`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, get_args

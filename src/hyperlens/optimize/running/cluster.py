@@ -1,7 +1,5 @@
 """Trials on a Dask cluster, by the address of its scheduler."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

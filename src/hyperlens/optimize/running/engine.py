@@ -5,8 +5,6 @@ for lack of time keeps an Executor's worker busy until the objective returns by 
 processes of our own can be ended.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import (

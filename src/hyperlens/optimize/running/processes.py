@@ -6,8 +6,6 @@ importable. A worker leads a session of its own: what an objective starts ends w
 in a terminal reaches only us. It ends by itself when we are gone.
 """
 
-from __future__ import annotations
-
 import multiprocessing as mp
 import os
 import signal

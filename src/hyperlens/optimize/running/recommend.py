@@ -1,7 +1,5 @@
 """Which of the evaluated configurations to take: where costs are noisy, not the luckiest one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperlens.runs.history import History, Trial

@@ -1,7 +1,5 @@
 """A user's function by its place: `train.py:loss` or `package.module:loss`."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """One evaluation of an objective: whatever it does, the answer is a cost or a reason."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import traceback

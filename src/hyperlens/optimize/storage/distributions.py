@@ -1,7 +1,5 @@
 """A space in Optuna's words: one distribution a parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any

@@ -5,8 +5,6 @@ lives. On the same host a dead process is known at once; of another host, a tria
 not seen to move for `PATIENCE` seconds of our own clock is taken to be abandoned.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import time

@@ -5,8 +5,6 @@ Everything is written the moment it is known, so that a run can be killed at any
 was running then is put back to wait, under its own number, and tried again.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

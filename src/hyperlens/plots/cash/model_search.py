@@ -1,7 +1,5 @@
 """How many evaluations each model got, and how far each came."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.cash.results.model_search import ModelSearch

@@ -1,7 +1,5 @@
 """Average ranks on one line, and bars that join methods which cannot be told apart (Demsar 2006)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """How the cost depends on one parameter (a curve, or points for categories) or on two (a map)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

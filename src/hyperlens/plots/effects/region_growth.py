@@ -1,7 +1,5 @@
 """A tree of regions as it grew: every region's effect, for a page that steps through the splits."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.regions import Region, Regions

@@ -4,8 +4,6 @@ Each trace for a page that steps through the splits carries in `meta`: `when`, a
 it is shown; `region`, its id; `on` and `off`, its looks when it is highlighted and when not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

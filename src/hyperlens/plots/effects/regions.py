@@ -1,7 +1,5 @@
 """The effect of a parameter in each region of a tree, and over the whole space."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.regions import Region, Regions

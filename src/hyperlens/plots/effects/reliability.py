@@ -1,7 +1,5 @@
 """How sure and how right an effect is in each region, beside the whole space."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.effects.reliability import Reliability

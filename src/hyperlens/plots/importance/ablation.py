@@ -1,7 +1,5 @@
 """From one configuration to another, one parameter at a time."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.importance.ablation import Ablation

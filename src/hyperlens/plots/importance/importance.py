@@ -1,7 +1,5 @@
 """Shares of variance as bars."""
 
-from __future__ import annotations
-
 import numpy as np
 from plotly.graph_objects import Bar, Figure
 

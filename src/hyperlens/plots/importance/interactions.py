@@ -1,7 +1,5 @@
 """How strongly pairs of parameters act together, as bars."""
 
-from __future__ import annotations
-
 import math
 
 from plotly.graph_objects import Figure

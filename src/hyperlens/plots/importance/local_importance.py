@@ -1,7 +1,5 @@
 """Importance around one configuration: what each parameter alone could change."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.importance.local_importance import LocalImportance

@@ -1,7 +1,5 @@
 """The mean effects of several parameters on one scale, so that their sizes can be compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from plotly.graph_objects import Figure

@@ -1,7 +1,5 @@
 """Shares of variance of all pairs as a map, single parameters on its diagonal."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

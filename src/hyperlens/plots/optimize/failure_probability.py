@@ -1,7 +1,5 @@
 """How likely a random search misses the best configuration, by its trials: uniform and weighted."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.optimize.models.failure_probability import FailureProbability

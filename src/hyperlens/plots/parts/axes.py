@@ -1,7 +1,5 @@
 """Axes of categories, of parameters and of numbers, and the bar of a colour scale."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The colours of all figures; their greys keep their contrast on white and on black."""
 
-from __future__ import annotations
-
 # Okabe and Ito's palette, told apart with every common colour vision; blue a little lighter than
 # theirs, to be seen on black as well
 BLUE, SKY, ORANGE, VERMILLION = "#2485C1", "#56B4E9", "#E69F00", "#D55E00"

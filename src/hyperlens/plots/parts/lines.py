@@ -3,8 +3,6 @@
 Rows lie below each other, so that any number of parameters with long names fits a narrow page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

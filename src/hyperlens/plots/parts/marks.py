@@ -3,8 +3,6 @@
 Numbers may be arrays or lists; without a `hover` text a trace says nothing.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Backgrounds are transparent, so a figure fits any page; the report sets text and
 when its theme changes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from plotly.graph_objects import Figure, layout

@@ -1,7 +1,5 @@
 """How user text is put into figures, and the small texts that they share."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Which of many points are drawn, so that a figure of a long run stays quick."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from hyperlens.plots.parts.texts import small

@@ -1,7 +1,5 @@
 """How the reasons changed over a run: desirability, payouts, predictions and configurations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

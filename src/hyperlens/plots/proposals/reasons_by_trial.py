@@ -3,8 +3,6 @@
 Traces carry in `meta["when"]` the place of their trial in the path.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from plotly.graph_objects import Figure

@@ -1,7 +1,5 @@
 """Why a configuration was proposed: what each parameter did for the mean and for the uncertainty."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.proposals.why import Why

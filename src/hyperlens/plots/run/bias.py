@@ -1,7 +1,5 @@
 """Where the search looked: distance from an even search, as it went on and for each parameter."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.bias import UNEVEN_P, Bias

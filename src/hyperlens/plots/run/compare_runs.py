@@ -3,8 +3,6 @@
 Traces carry in `meta["when"]` under which choice of "along" a page shows them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The evaluated configurations on a plane, coloured by how good they are."""
 
-from __future__ import annotations
-
 import numpy as np
 from plotly.graph_objects import Figure
 

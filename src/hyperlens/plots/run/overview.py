@@ -1,7 +1,5 @@
 """The optimisation trace: what every trial reached, and the best so far."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

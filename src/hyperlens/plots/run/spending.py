@@ -1,7 +1,5 @@
 """What each model and each budget got."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plotly.graph_objects import Figure

@@ -1,7 +1,5 @@
 """When the trials ran: a bar for each, or how many at once; and how they ended."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What was read of a run: in how many trials each parameter was set."""
 
-from __future__ import annotations
-
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.run.validation import Validation

@@ -1,7 +1,5 @@
 """The legend of a still picture: every name once, above the picture."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Any
 

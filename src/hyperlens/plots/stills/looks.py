@@ -1,7 +1,5 @@
 """Plotly's colours, signs and texts as Matplotlib takes them."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

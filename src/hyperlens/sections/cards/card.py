@@ -1,7 +1,5 @@
 """What a card is made of. All texts are plain: whoever shows a card escapes them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """From records to what cards are made of: figures as plain JSON, cards of what is unavailable."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

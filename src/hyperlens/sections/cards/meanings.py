@@ -1,7 +1,5 @@
 """What each number of a card means and how it was computed, a sentence each."""
 
-from __future__ import annotations
-
 from hyperlens.surrogates.quality import FAIR_R2, GOOD_R2
 
 BEST = "The best measured value among the complete trials, exactly as the run recorded it."

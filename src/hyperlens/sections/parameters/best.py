@@ -1,7 +1,5 @@
 """The best configuration: which of its values make it good, and what matters around it."""
 
-from __future__ import annotations
-
 from hyperlens.explain.importance.ablation import DEFAULT, Ablation, ablation
 from hyperlens.explain.importance.local_importance import LocalImportance, local_importance
 from hyperlens.sections.cards.card import Card

@@ -1,7 +1,5 @@
 """How each parameter acts: curves with bands, the most important ones first."""
 
-from __future__ import annotations
-
 from hyperlens import words as say
 from hyperlens.explain.effects.effect import BANDS, NEARLY, Effect, effect
 from hyperlens.sections.cards.card import Card, Control

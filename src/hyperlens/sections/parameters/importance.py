@@ -1,7 +1,5 @@
 """What mattered: the share of each parameter and pair, as bars and as a map."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

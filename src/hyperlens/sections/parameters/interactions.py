@@ -1,7 +1,5 @@
 """Which parameters act together, by Friedman's H."""
 
-from __future__ import annotations
-
 from hyperlens.explain.importance.interactions import H, Interactions, interactions
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import card_of

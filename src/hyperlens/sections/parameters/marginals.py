@@ -1,7 +1,5 @@
 """The mean effects of all parameters on one scale."""
 
-from __future__ import annotations
-
 from hyperlens import words as say
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.plots.importance.marginals import MOST, draw_marginals

@@ -1,7 +1,5 @@
 """How two parameters act together, as maps: the strongest interactions, or the pair that was chosen."""
 
-from __future__ import annotations
-
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import numbered

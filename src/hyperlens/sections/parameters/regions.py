@@ -1,7 +1,5 @@
 """Regions in which the effect of a parameter is surer than over the whole space, with their tree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hyperlens import words as say

@@ -1,7 +1,5 @@
 """Other runs beside this one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperlens.explain.run.compare_runs import RunComparison, compare_runs

@@ -1,7 +1,5 @@
 """All trials as they were read, to be sorted and searched."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A map of the configurations, in which parameters count as much as they mattered."""
 
-from __future__ import annotations
-
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.footprint import Footprint, footprint
 from hyperlens.sections.cards.card import Card

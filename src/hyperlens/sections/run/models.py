@@ -3,8 +3,6 @@
 The plan of a run says how its models were drawn; a run without one has no such section.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hyperlens import words as say

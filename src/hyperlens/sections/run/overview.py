@@ -1,7 +1,5 @@
 """How the run went: trace, timeline, how trials ended, budgets, configurations as lines."""
 
-from __future__ import annotations
-
 import math
 
 from hyperlens import words as say

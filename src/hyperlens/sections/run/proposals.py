@@ -1,7 +1,5 @@
 """Why trials were proposed: trial by trial, and how the reasons changed on the way."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperlens import words as say

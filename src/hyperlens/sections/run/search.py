@@ -1,7 +1,5 @@
 """Where the search looked, and which models it spent its trials on."""
 
-from __future__ import annotations
-
 from hyperlens.explain.run.bias import MMD, Bias, P, bias
 from hyperlens.explain.run.spending import Spending
 from hyperlens.sections.cards.card import Card

@@ -9,8 +9,6 @@ Symbols of averages.py and posterior.py, and
     C_B          covariance of E[k(X,c_i) | T] and E[k(X,c_l) | T] in block B, smaller T removed, packed
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -17,8 +17,6 @@ Symbols
     term         the parts of a block's columns in one scenario, None where inactive
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence

@@ -5,8 +5,6 @@ maximum likelihood, predictions of noisy costs. Averages over the space are clos
 averages.py, partial_dependence.py and anova.py. Symbols: see posterior.py.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Self

@@ -12,8 +12,6 @@ Symbols
     rho      correlation of an active with the inactive state, 0 <= rho < 1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

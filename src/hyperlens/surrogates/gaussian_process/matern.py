@@ -8,8 +8,6 @@ Symbols
     runs     where x is integrated over: intervals [low, high]
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

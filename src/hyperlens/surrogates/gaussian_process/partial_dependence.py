@@ -8,8 +8,6 @@ Symbols of averages.py and posterior.py, and
     b (g, n)     u w
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

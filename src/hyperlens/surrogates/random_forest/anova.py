@@ -18,8 +18,6 @@ Symbols of boxes.py, and
     V, V_U       variance of the tree and of its component f_U (Eq. 5 and 6)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -24,8 +24,6 @@ Symbols
     allowed[level_ptr[j] + k]    whether it allows level k of a category with many levels
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -27,8 +27,6 @@ Symbols of boxes.py, and
     log                (axis, lo, hi) before a narrowing, or (axis, level, -1) for a level forbidden
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -8,8 +8,6 @@ Symbols
     V        variance of f_t over the latents (Eq. 5)
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -25,8 +25,6 @@ Symbols of boxes.py and anova.py, and
     square, row_square, column_square, mean    E[A^2], E[R^2], E[C^2], M
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

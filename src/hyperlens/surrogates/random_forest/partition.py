@@ -15,8 +15,6 @@ Symbols of boxes.py, and
               for an inactive coordinate is -1 in a column of numbers and 0 in one of a level
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

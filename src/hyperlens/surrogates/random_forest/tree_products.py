@@ -14,8 +14,6 @@ Symbols
     holds[b, g]                  whether box b holds grid point g of the explained columns
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
