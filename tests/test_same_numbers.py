@@ -240,4 +240,6 @@ def test_a_parameter_may_be_called_as_a_column_is(tmp_path: Path) -> None:
     assert frame["mean"].tolist() == record.mean.tolist()
     assert len(frame.columns) == 6
     table = good("effect", path, "mean", "std", "--grid", "3").out.splitlines()
-    assert [line.split()[:2] for line in table[1:4]] == [["0", "0"], ["0", "0.5"], ["0", "1"]]
+    rows_of = [line.split()[:2] for line in table]
+    head = rows_of.index(["mean", "std"])
+    assert rows_of[head + 1 : head + 4] == [["0", "0"], ["0", "0.5"], ["0", "1"]]
