@@ -239,7 +239,7 @@ def test_a_long_frame_is_cut() -> None:
     many = replace(
         searched(), parameters=names, parameter_mmd=np.zeros(50), parameter_p=np.zeros(50)
     )
-    assert "… and 30 more rows" in many._repr_html_()
+    assert "… and 31 more rows" in many._repr_html_()  # one row is of all parameters
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import effect_name, percent, rank, tenths
+from hyperlens.words import counted, effect_name, percent, rank, tenths
 
 MOST_TRIPLE_PARAMETERS = 30
 SHARE = (
@@ -103,6 +103,10 @@ class Importance(Record):
     def meaning(self) -> str:
         """The meaning of a share, of its interval, and of what is left."""
         return words.meaning(self)
+
+    @property
+    def heading(self) -> str:
+        return f"{super().heading}, from {counted(self.trials, 'trial')}"
 
     @property
     def lead(self) -> tuple[str, ...]:
