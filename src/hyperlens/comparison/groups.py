@@ -19,17 +19,17 @@ def groups(
         m: {other for other in methods if other != m and frozenset((m, other)) not in different}
         for m in methods
     }
-    found: list[frozenset[str]] = []
+    groups: list[frozenset[str]] = []
 
     def grow(chosen: frozenset[str], candidates: set[str], passed: set[str]) -> None:
         """Bron and Kerbosch: every maximal set that holds `chosen` and nothing of `passed`."""
         if not candidates and not passed:
             if len(chosen) > 1:
-                found.append(chosen)
+                groups.append(chosen)
             return
         pivot = max(sorted(candidates | passed), key=lambda m: len(alike[m] & candidates))
         for m in sorted(candidates - alike[pivot]):
-            if len(found) >= MOST_GROUPS:
+            if len(groups) >= MOST_GROUPS:
                 return
             grow(chosen | {m}, candidates & alike[m], passed & alike[m])
             candidates = candidates - {m}
@@ -37,5 +37,5 @@ def groups(
 
     grow(frozenset(), set(methods), set())
     place = {m: k for k, m in enumerate(methods)}
-    ordered = [tuple(sorted(group, key=place.__getitem__)) for group in found]
+    ordered = [tuple(sorted(group, key=place.__getitem__)) for group in groups]
     return tuple(sorted(ordered, key=lambda g: [place[m] for m in g]))

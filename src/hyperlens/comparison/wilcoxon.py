@@ -100,8 +100,8 @@ def ordered_means(
         at = np.array(places) - 1
         chosen = np.argpartition(sums, np.unique(at))[at]
         return sums[chosen] / 2, slack[chosen]
-    found = [_bisected(d, tolerance, place) for place in places]
-    return np.array([_rounded(*each) for each in found]) / 2, np.array([s for _, s in found])
+    bounds = [_bisected(d, tolerance, place) for place in places]
+    return np.array([_rounded(*each) for each in bounds]) / 2, np.array([s for _, s in bounds])
 
 
 def _rounded(x: float, tolerance: float) -> float:

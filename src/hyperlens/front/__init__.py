@@ -23,8 +23,8 @@ def front_end(*more: str) -> str:
 @cache
 def plotly_js() -> str:
     """Plotly's own script, as its Python package brings it; found without importing the package."""
-    found = find_spec("plotly")
-    assert found is not None
-    assert found.submodule_search_locations
-    folder = Path(found.submodule_search_locations[0])
+    package = find_spec("plotly")
+    assert package is not None
+    assert package.submodule_search_locations
+    folder = Path(package.submodule_search_locations[0])
     return (folder / "package_data" / "plotly.min.js").read_text(encoding="utf-8")

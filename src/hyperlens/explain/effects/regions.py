@@ -415,23 +415,23 @@ class Grower:
         Both the mean and the mean of pointwise variances (Eq. 5) of a region are the means of its
         parts' by their share of the space.
         """
-        found: dict[int, Region] = {}
+        by_id: dict[int, Region] = {}
         for region in reversed(tree):  # children come after parents
             if not np.isnan(region.mean).all():
-                found[region.id] = region
+                by_id[region.id] = region
             elif region.children is None:
                 average = averaged(
                     self.fitted, (self.column,), self.codes[:, None], self.seed, region.box
                 )
                 sign = self.history.objective(self.objective).sign
-                found[region.id] = self._with(region, sign * average.mean, average.pointwise)
+                by_id[region.id] = self._with(region, sign * average.mean, average.pointwise)
             else:
-                parts = [found[k] for k in region.children]
+                parts = [by_id[k] for k in region.children]
                 weights = [p.share for p in parts]
                 mean = np.average([p.mean for p in parts], axis=0, weights=weights)
                 variance = np.average([p.std**2 for p in parts], axis=0, weights=weights)
-                found[region.id] = self._with(region, mean, variance)
-        return tuple(found[region.id] for region in tree)
+                by_id[region.id] = self._with(region, mean, variance)
+        return tuple(by_id[region.id] for region in tree)
 
     def _with(self, region: Region, mean: FloatArray, variance: FloatArray) -> Region:
         std = np.sqrt(variance)

@@ -200,10 +200,10 @@ class _Objective:
 
         if self.vectorized:
             names = list(self.history.space.names)
-            found = self.truth(pd.DataFrame(list(configurations)).reindex(columns=names))
+            truths = self.truth(pd.DataFrame(list(configurations)).reindex(columns=names))
         else:
-            found = [self.truth(values) for values in configurations]
-        costs = np.asarray(found, dtype=np.float64)
+            truths = [self.truth(values) for values in configurations]
+        costs = np.asarray(truths, dtype=np.float64)
         if costs.shape != (len(configurations),) or not np.isfinite(costs).all():
             raise AnalysisError(
                 f"The truth gave {costs.size} finite or other numbers for {len(configurations)} "

@@ -107,20 +107,22 @@ def interactions(
             fitted = forest
     else:
         fitted = fit(history, str(surrogate), seed=seed, objective=objective)
-    found = shares(history, fitted, 2, level, seed)
-    pairs = [k for k, effect in enumerate(found.effects) if len(effect) == 2]
-    h = friedman(found.effects, found.share[None, :], pairs)[0]
+    variance_shares = shares(history, fitted, 2, level, seed)
+    pairs = [k for k, effect in enumerate(variance_shares.effects) if len(effect) == 2]
+    h = friedman(variance_shares.effects, variance_shares.share[None, :], pairs)[0]
     low = high = np.full(len(pairs), np.nan)
-    if level is not None and len(found.draws):
+    if level is not None and len(variance_shares.draws):
         tail = (1 - level) / 2
         low, high = np.quantile(
-            friedman(found.effects, found.draws, pairs), [tail, 1 - tail], axis=0
+            friedman(variance_shares.effects, variance_shares.draws, pairs),
+            [tail, 1 - tail],
+            axis=0,
         )
         low, high = np.minimum(low, h), np.maximum(high, h)
-    share = found.share[pairs]
+    share = variance_shares.share[pairs]
     order = np.argsort(-np.nan_to_num(share), kind="stable")
     names = history.space.names
-    ordered = [(names[a], names[b]) for a, b in (found.effects[pairs[k]] for k in order)]
+    ordered = [(names[a], names[b]) for a, b in (variance_shares.effects[pairs[k]] for k in order)]
     acting = [p for p, s in zip(ordered, share[order], strict=True) if s > 0]
     return Interactions(
         objective=history.objective(objective).name,

@@ -54,8 +54,8 @@ def shares(history: History, fitted: Fitted, order: int, level: float | None, se
             else:
                 assert isinstance(model, GP)
                 history.memory[key] = gp_shares(model, order, level, seed)
-    found: Shares = history.memory[key]
-    return found
+    result: Shares = history.memory[key]
+    return result
 
 
 def forest_shares(forest: Forest, order: int, level: float | None, seed: int) -> Shares:
@@ -67,33 +67,37 @@ def forest_shares(forest: Forest, order: int, level: float | None, seed: int) ->
     docs/results/interval_coverage.md.
     """
     # Shares: V_U / V of each tree, and their mean (Hutter et al. 2014 Algorithm 2)
-    found = forest.shares(order)
-    unknown = np.full(len(found.effects), np.nan)
+    decomposition = forest.shares(order)
+    unknown = np.full(len(decomposition.effects), np.nan)
     none = np.empty((0, len(unknown)))
-    if not len(found.shares):
-        return Shares(found.effects, unknown, unknown, unknown, unknown, none, found.flat)
-    share, std = found.shares.mean(axis=0), found.shares.std(axis=0)
+    if not len(decomposition.shares):
+        return Shares(
+            decomposition.effects, unknown, unknown, unknown, unknown, none, decomposition.flat
+        )
+    share, std = decomposition.shares.mean(axis=0), decomposition.shares.std(axis=0)
     if level is None:
-        return Shares(found.effects, share, std, unknown, unknown, none, found.flat)
+        return Shares(decomposition.effects, share, std, unknown, unknown, none, decomposition.flat)
     # Halves: the same on random halves of the data
     halves = _parts(len(forest.y), (len(forest.y) + 1) // 2, HALVES, seed)
 
     def one(k: int) -> FloatArray:
         small = Forest(forest.cube, HALF_TREES, seed + k + 1, threads=1)
         return (
-            small.fit(forest.X[halves[k]], forest.y[halves[k]]).shares(order, found.effects).shares
+            small.fit(forest.X[halves[k]], forest.y[halves[k]])
+            .shares(order, decomposition.effects)
+            .shares
         )
 
     drawn = [shares for shares in _each(one, HALVES, forest.threads) if len(shares) > 1]
     if len(drawn) < 2:
-        return Shares(found.effects, share, std, unknown, unknown, none, found.flat)
+        return Shares(decomposition.effects, share, std, unknown, unknown, none, decomposition.flat)
     # Interval: the variance between halves less half of the noise of their few trees
     draws = np.array([shares.mean(axis=0) for shares in drawn])
     between = draws.var(axis=0, ddof=1)
     within = np.mean([shares.var(axis=0, ddof=1) for shares in drawn], axis=0)
     spread = np.sqrt(np.maximum(between - within / (2 * HALF_TREES), between / 4))
     low, high = _bounds(share, heading(share, draws), spread, level, len(draws))
-    return Shares(found.effects, share, std, low, high, draws, found.flat)
+    return Shares(decomposition.effects, share, std, low, high, draws, decomposition.flat)
 
 
 def gp_shares(gp: GP, order: int, level: float | None, seed: int) -> Shares:

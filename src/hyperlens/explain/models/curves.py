@@ -69,13 +69,13 @@ def sobol(size: int, d: int, seed: int) -> FloatArray:
 def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) -> FloatArray:
     """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 B)."""
     engine = scipy.stats.qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
-    found = np.empty((0, cube.d))
+    latents = np.empty((0, cube.d))
     for _ in range(64):
         points = engine.random(1 << max(int(size - 1).bit_length(), 1))
-        found = np.vstack([found, points[cube.active(points)[:, columns].all(axis=1)]])
-        if len(found) >= size:
+        latents = np.vstack([latents, points[cube.active(points)[:, columns].all(axis=1)]])
+        if len(latents) >= size:
             break
-    return found[:size]
+    return latents[:size]
 
 
 def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> FloatArray:

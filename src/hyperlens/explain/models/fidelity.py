@@ -69,13 +69,13 @@ def _usable(history: History, k: int) -> tuple[IntArray, FloatArray]:
         if trial.state in states and known and np.isfinite(trial.costs[k]):
             rows.append(i)
             budgets.append(np.nan if trial.budget is None else trial.budget)
-    found = np.array(budgets, dtype=float)
-    if not np.isfinite(found).any():
+    numbers = np.array(budgets, dtype=float)
+    if not np.isfinite(numbers).any():
         raise AnalysisError("No trial of this run has a budget; leave out --budget.")
-    whole = np.isnan(found)
+    whole = np.isnan(numbers)
     if whole.any():  # beyond every step at which one was stopped
-        found[whole] = np.nanmax(found) + 1.0
-    return np.array(rows), found
+        numbers[whole] = np.nanmax(numbers) + 1.0
+    return np.array(rows), numbers
 
 
 def _places(budgets: FloatArray) -> FloatArray:
@@ -149,7 +149,7 @@ def _completed(
         best.setdefault(key, p)
     chosen = {int(rows[p]): p for p in best.values()}
     used = set(rows.tolist())
-    found, predicted = [], 0
+    filled, predicted = [], 0
     for i, trial in enumerate(history.trials):
         if i in chosen and not full[chosen[i]]:
             told = list(trial.costs)
@@ -160,5 +160,5 @@ def _completed(
             trial = replace(trial, budget=largest)
         elif i in used or trial.state is State.PRUNED:
             continue
-        found.append(trial)
-    return tuple(found), predicted
+        filled.append(trial)
+    return tuple(filled), predicted

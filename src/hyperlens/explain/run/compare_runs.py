@@ -128,7 +128,7 @@ def _goals(histories: Mapping[str, History], wanted: str | None) -> dict[str, Ob
     known = {o.name for history in histories.values() for o in history.objectives}
     if wanted not in known:
         wanted = next(iter(histories.values())).objective(wanted).name
-    found = {}
+    objectives = {}
     for run, history in histories.items():
         named = [o for o in history.objectives if o.name == wanted] or list(history.objectives)
         if len(named) > 1:
@@ -136,8 +136,8 @@ def _goals(histories: Mapping[str, History], wanted: str | None) -> dict[str, Ob
                 f"Run '{run}' has no objective '{wanted}' but {listed(o.name for o in named)}; choose "
                 "one of these as the objective, or leave the run out."
             )
-        found[run] = named[0]
-    return found
+        objectives[run] = named[0]
+    return objectives
 
 
 def _directions(goals: Iterable[Objective]) -> str:

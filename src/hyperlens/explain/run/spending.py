@@ -159,10 +159,10 @@ def model_choice(space: Space) -> str | None:
 
 
 def _budgets(history: History) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
-    found = sorted({t.budget for t in history.trials if t.budget is not None})
-    if len(found) > MOST_BUDGETS:
-        return (None,), (f"There are {len(found)} different budgets; they are not told apart.",)
-    return (tuple(found), ()) if len(found) > 1 else ((None,), ())
+    levels = sorted({t.budget for t in history.trials if t.budget is not None})
+    if len(levels) > MOST_BUDGETS:
+        return (None,), (f"There are {len(levels)} different budgets; they are not told apart.",)
+    return (tuple(levels), ()) if len(levels) > 1 else ((None,), ())
 
 
 def _place(levels: tuple[Any, ...], value: Any) -> int | None:

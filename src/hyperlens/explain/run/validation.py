@@ -220,10 +220,10 @@ def _different(vectors: FloatArray) -> int:
 def _budgets(history: History) -> dict[str, int]:
     counts = Counter(t.budget for t in history.trials)
     known = sorted(b for b in counts if b is not None)
-    found = {f"{b:g}": counts[b] for b in known[:MOST_BUDGETS]}
+    by_budget = {f"{b:g}": counts[b] for b in known[:MOST_BUDGETS]}
     if rest := known[MOST_BUDGETS:]:
-        found[f"{rest[0]:g} to {rest[-1]:g}"] = sum(counts[b] for b in rest)
-    return found | ({"none": counts[None]} if None in counts else {})
+        by_budget[f"{rest[0]:g} to {rest[-1]:g}"] = sum(counts[b] for b in rest)
+    return by_budget | ({"none": counts[None]} if None in counts else {})
 
 
 def _parameter(history: History, j: int) -> Described:
@@ -253,42 +253,44 @@ def _left_out(history: History, objective: str) -> tuple[str, ...]:
 def _limits(history: History, data: Data | None, described: tuple[Described, ...]) -> list[str]:
     if data is None:
         return ["Nothing can be explained: no trial is complete with a finite cost."]
-    found = [*_of_the_trials(history, data), *_of_the_parameters(data, described)]
+    limits = [*_of_the_trials(history, data), *_of_the_parameters(data, described)]
     if any(s.startswith("The space was inferred") for s in history.space.inferred):
-        found.append("What lies beyond the values that were tried is unknown: so is the space.")
+        limits.append("What lies beyond the values that were tried is unknown: so is the space.")
     if len({history.trials[i].budget for i in data.rows}) > 1:
-        found.append(
+        limits.append(
             "Some analysed trials have a budget and some have none, so they may not be comparable."
         )
-    return found
+    return limits
 
 
 def _of_the_trials(history: History, data: Data) -> list[str]:
-    found = []
+    sentences = []
     n, d = len(data.rows), len(history.space)
     if n < max(10, 2 * d):
-        found.append(f"{n} trials are few for {d} parameters: expect wide intervals or no verdict.")
+        sentences.append(
+            f"{n} trials are few for {d} parameters: expect wide intervals or no verdict."
+        )
     if n > 1 and float(np.ptp(data.y)) == 0.0:
-        found.append("All analysed trials have the same cost, so no parameter has an effect.")
+        sentences.append("All analysed trials have the same cost, so no parameter has an effect.")
     if _different(data.X) == n:
-        found.append(
+        sentences.append(
             "No configuration was evaluated twice: noise of the objective cannot be told from "
             "effects that the surrogate misses."
         )
     if not any(t.started is not None and t.ended is not None for t in history.trials):
-        found.append("How long trials took is not recorded.")
-    return found
+        sentences.append("How long trials took is not recorded.")
+    return sentences
 
 
 def _of_the_parameters(data: Data, described: tuple[Described, ...]) -> list[str]:
-    found = []
+    sentences = []
     active = (~np.isnan(data.X)).sum(axis=0)
     if still := [p.name for p, same in zip(described, data.unvaried, strict=True) if same]:
-        found.append(
+        sentences.append(
             f"{listed(still)} never vary among the analysed trials: no effect can be told."
         )
     if rare := [p.name for p, n in zip(described, active, strict=True) if 0 < n < FEW]:
-        found.append(f"{listed(rare)} are active in fewer than {FEW} analysed trials.")
+        sentences.append(f"{listed(rare)} are active in fewer than {FEW} analysed trials.")
     if untried := [p.name for p in described if p.choices and p.tried < len(p.choices)]:
-        found.append(f"Not all choices of {listed(untried)} were tried.")
-    return found
+        sentences.append(f"Not all choices of {listed(untried)} were tried.")
+    return sentences
