@@ -205,6 +205,25 @@ def test_a_race_goes_on_with_a_larger_budget(tmp_path: Path) -> None:
     assert all(t.state.is_finished() for t in study.trials)
 
 
+@pytest.mark.parametrize("optimizer", ["halving", "hyperband", "asha"])
+def test_a_finished_race_has_nothing_more_to_try(tmp_path: Path, optimizer: Any) -> None:
+    """Nor where trials failed, at small budgets or at the full one."""
+
+    def fragile(configuration: Mapping[str, Any], budget: float) -> float:
+        if configuration["x"] > 0.6 or (budget == 1 and configuration["x"] > 0.3):
+            raise ValueError("too large")
+        return float(configuration["x"] + 1 - budget)
+
+    def run(seed: int) -> hl.History:
+        storage = f"sqlite:///{tmp_path}/{seed}.db"
+        return hl.minimize(fragile, SPACE, optimizer, 9, storage=storage, seed=seed)
+
+    for seed in range(3):
+        first = run(seed)
+        assert any(t.state is hl.State.FAILED for t in first.trials)
+        assert run(seed).trials == first.trials
+
+
 def test_waiting_between_rungs_is_no_running() -> None:
     """One worker evaluates one thing at a time, however long configurations wait for each other."""
     history = hl.minimize(lambda c, r: c["x"] + 1 - r, SPACE, "hyperband", 18)

@@ -119,19 +119,22 @@ class Loop:
             fits = self._fits(trial)
             if fits:
                 new = trial.rungs[self.rungs_told.get(trial.number, 0) :]
-                rungs += [(*rung, trial) for rung in new]
+                rungs += [(budget, trial, fits, cost) for budget, cost in new]
                 self.rungs_told[trial.number] = len(trial.rungs)
             if trial.state not in (None, State.RUNNING):
-                ended.append((trial, fits))
+                ended.append((trial.proposal.budget or 0.0, trial, fits, None))
             elif fits and trial.paused and trial.state is None:
                 self.awaited.discard(trial.number)
                 self.paused.setdefault(_key(trial.values), {})[trial.number] = trial
             elif fits and trial.number not in self.ours:
                 waiting.append(trial)
-        for budget, cost, trial in sorted(rungs, key=lambda r: (r[0], r[2].number)):
-            self.optimizer.tell(trial.values, cost, budget)
-        for trial, fits in ended:
-            self._tell_end(trial, fits)
+        # A rung opens when all before it are known, those that failed there among them
+        rungs.sort(key=lambda event: event[1].number)
+        for budget, trial, fits, cost in sorted([*rungs, *ended], key=lambda event: event[0]):
+            if cost is None:
+                self._tell_end(trial, fits)
+            else:
+                self.optimizer.tell(trial.values, cost, budget)
         self._drop()
         return [trial for trial in waiting if self._open(trial)]
 
