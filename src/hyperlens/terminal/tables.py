@@ -7,7 +7,7 @@ from hyperlens.tables import Table
 from hyperlens.terminal.text import printable
 
 MOST_LISTED = 100  # rows of a record on its own
-NAMES = 20  # characters of the first column, if it has so many, whatever stands beside it
+WHOLE = 20  # characters up to which names and numbers stay in one line
 
 
 def drawn(table: Table, most: int = MOST_LISTED) -> rich.Table:
@@ -20,7 +20,7 @@ def drawn(table: Table, most: int = MOST_LISTED) -> rich.Table:
             Text(printable(table.columns[k])),
             justify="right" if table.numeric[k] else "left",
             overflow="fold",
-            min_width=None if k else min(NAMES, longest),
+            min_width=min(WHOLE, longest) if table.numeric[k] or not k else None,
         )
     for row in table.rows[:most]:
         lines.add_row(*(Text(printable(row[k])) for k in shown))

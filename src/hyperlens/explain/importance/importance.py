@@ -118,7 +118,7 @@ class Importance(Record):
             Column("effect", self.parameters, effect_name),
             Column("share", self.share, tenths, SHARE),
             Column(
-                f"spread over {self.spread_of}", self.std, lambda std: f"± {tenths(std)}",
+                f"spread over {self.spread_of}", self.std, _spread,
                 f"Standard deviation of the share over {self.spread_of}: how much the surrogate "
                 "itself wavers.",
             ),
@@ -170,6 +170,10 @@ class Importance(Record):
         if self._asked is None:
             raise AnalysisError("This record is apart from its run; compute the importance again.")
         return self._asked
+
+
+def _spread(std: float) -> str:
+    return "–" if math.isnan(std) else f"± {tenths(std)}"
 
 
 def importance(

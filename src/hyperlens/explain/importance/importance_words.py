@@ -46,15 +46,16 @@ def meaning(record: Importance) -> str:
         "that is due to one parameter alone, or, for a pair a × b, to what the two do together "
         "beyond their separate effects."
     ]
-    if record.level is not None:
+    if record.level is not None and not np.isnan(record.low).all():
         sentences.append(
-            f"The whiskers hold the share at a level of {percent(record.level)}, as it would "
-            "vary if the run were repeated."
+            f"The interval holds it at a level of {percent(record.level)}, as it would vary if the "
+            "run were repeated."
         )
-    if not math.isnan(record.rest):
+    parameters = {name for names in record.parameters for name in names}
+    if len(parameters) > record.order and not math.isnan(record.rest):
         sentences.append(
-            f"{percent(record.rest)} of the variance is left for interactions of more than "
-            f"{counted(record.order, 'parameter')}."
+            f"Interactions of more than {counted(record.order, 'parameter')} have "
+            f"{percent(record.rest)} of the variance."
         )
     return " ".join(sentences)
 
