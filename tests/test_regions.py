@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hyperlens as hl
-from hyperlens.explain.effects.rules import sides
 from hyperlens.explain.effects.splits import category_split, impurity, ordered_split
 from hyperlens.explain.models.curves import curves
 from hyperlens.spaces.cube import Axis, Cube, FloatArray, inside_box
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.rules import sides
 from hyperlens.surrogates import GP, Forest
 
 

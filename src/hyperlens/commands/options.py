@@ -120,6 +120,9 @@ Part = Annotated[
             str | None,
             typer.Option(callback=_weights, help="Several objectives as one: 'error=1,time=0.1'."),
         ],
+        keep_tail=typer.Option(
+            "--keep-tail", help="Let trials that diverged count like all others."
+        ),
     ),
 ]
 

@@ -15,7 +15,9 @@ import numpy as np
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.notebook import view
 from hyperlens.proposal import Proposal
+from hyperlens.runs.divergence import divergence
 from hyperlens.runs.search_plan import SearchPlan
+from hyperlens.runs.tail import Tail, find_tail
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.tables import from_frame
@@ -112,8 +114,9 @@ class Data:
 class History:
     """A run: its space, what was measured, all trials in order, and what the reader noticed.
 
-    `analysed` are the states whose trials are learnt from, if their cost is finite. `plan` is that of
-    a search over models. `memory` keeps what was computed from it, so that asking twice costs once.
+    `analysed` are the states whose trials are learnt from, if their cost is finite and not diverged;
+    `keep_tail` lets diverged ones count like all others. `plan` is that of a search over models.
+    `memory` keeps what was computed from it, so that asking twice costs once.
     """
 
     space: Space
@@ -122,6 +125,7 @@ class History:
     source: str = ""
     notes: tuple[str, ...] = ()
     analysed: frozenset[State] = frozenset({State.COMPLETE})
+    keep_tail: bool = False
     plan: SearchPlan | None = None
     vectors: FloatArray = field(init=False, repr=False, compare=False)
     memory: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -182,7 +186,8 @@ class History:
         return -cost if self.objective(objective).maximize else cost
 
     def data(self, objective: str | None = None, budget: float | None = None) -> Data:
-        """Vectors and minimised costs of the complete trials with a finite cost, at one budget.
+        """Vectors and minimised costs of the complete trials with a finite cost, at one budget; those
+        that diverged are left out.
 
         Where every such trial has a budget and none is asked for, it is the largest.
         """
@@ -210,7 +215,10 @@ class History:
         objective = self.objective(name)
         sign = objective.sign
         costs = sign * self.measured(objective)
-        rows = np.flatnonzero(self.is_analysed & np.isfinite(costs))
+        known = self.is_analysed & np.isfinite(costs)
+        if not self.keep_tail:
+            known &= ~self.diverged(name)
+        rows = np.flatnonzero(known)
         if len(rows) == 0:
             raise AnalysisError(self._why_nothing(objective))
         return Data(self.vectors[rows], costs[rows], rows)
@@ -219,6 +227,31 @@ class History:
         """What all trials measured of an objective, (trials,)."""
         k = self.objectives.index(objective)
         return np.array([t.costs[k] for t in self.trials], dtype=float)
+
+    def diverged(self, objective: str | None = None) -> BoolArray:
+        """Which trials have a cost far above all others, with nothing in between, (trials,)."""
+        rows, tail = self._tail(self.objective(objective))
+        diverged = np.zeros(len(self.trials), dtype=bool)
+        if tail is not None:
+            diverged[rows] = tail.inside
+        return diverged
+
+    def divergence(self, objective: str | None = None) -> str | None:
+        """How many trials diverged, how far and where, in a sentence; None where none did."""
+        chosen = self.objective(objective)
+        rows, tail = self._tail(chosen)
+        return None if tail is None else divergence(self, chosen, tail, rows)
+
+    def _tail(self, objective: Objective) -> tuple[IntArray, Tail | None]:
+        """Positions of all trials that left a cost at any budget, and the tail of these."""
+        key = ("tail", objective.name)
+        if key not in self.memory:
+            costs = objective.sign * self.measured(objective)
+            ended = np.array([t.state is State.PRUNED for t in self.trials], dtype=bool)
+            rows = np.flatnonzero((self.is_analysed | ended) & np.isfinite(costs))
+            self.memory[key] = rows, find_tail(costs[rows])
+        found: tuple[IntArray, Tail | None] = self.memory[key]
+        return found
 
     @property
     def is_analysed(self) -> BoolArray:
@@ -251,7 +284,10 @@ class History:
                 what = _COUNT[state] if state in self.analysed else f"{_WAS[state]} left out"
                 warnings.append(f"{n} of {len(self.trials)} trials {what}.")
         finite = np.isfinite(self.measured(measure))
-        complete = int((self.is_analysed & finite).sum())
+        if diverged := self.divergence(objective):
+            warnings.append(diverged)
+        apart = np.zeros_like(finite) if self.keep_tail else self.diverged(objective)
+        complete = int((self.is_analysed & finite & ~apart).sum())
         if complete and (used := len(self.data(objective).rows)) < complete:
             budget = self.trials[int(self.data(objective).rows[0])].budget
             warnings.append(
@@ -274,11 +310,12 @@ class History:
         last: int | None = None,
         weights: Mapping[str, float] | None = None,
         hypervolume: bool = False,
+        keep_tail: bool = False,
     ) -> History:
         """A part of this run as a run of its own; see hyperlens.runs.selection.Selection."""
         from hyperlens.runs.selection import Selection  # it lies above; this is its one door
 
-        return Selection(states, budget, where, last, weights, hypervolume).of(self)
+        return Selection(states, budget, where, last, weights, hypervolume, keep_tail).of(self)
 
     def best(self, objective: str | None = None, budget: float | None = None) -> Trial:
         """The best complete trial; the earliest of equals."""

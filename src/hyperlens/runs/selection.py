@@ -29,7 +29,7 @@ class Selection:
     `states` are the states of trials to analyse (complete ones by default); the `budget` "all" keeps
     every one; `where` is a condition on parameters, objectives and facts of trials (see
     hyperlens.runs.where), which narrows the space too; `last` counts after all else. `weights` or
-    `hypervolume` make several objectives one.
+    `hypervolume` make several objectives one. `keep_tail` lets trials that diverged count.
     """
 
     states: Iterable[str] | None = None
@@ -38,6 +38,7 @@ class Selection:
     last: int | None = None
     weights: Mapping[str, float] | None = None
     hypervolume: bool = False
+    keep_tail: bool = False
 
     def of(self, history: History) -> History:
         """The part of a run that is selected, as a run of its own."""
@@ -78,7 +79,14 @@ class Selection:
         if conditions and len(trials) < len(history.trials):
             counts = f"{len(trials)} of {len(history.trials)}"
             notes += (f"Only {counts} trials were chosen: {', '.join(conditions)}.",)
-        return replace(history, space=space, trials=tuple(trials), notes=notes, analysed=analysed)
+        return replace(
+            history,
+            space=space,
+            trials=tuple(trials),
+            notes=notes,
+            analysed=analysed,
+            keep_tail=self.keep_tail or history.keep_tail,
+        )
 
 
 def _states(states: Iterable[str]) -> frozenset[State]:

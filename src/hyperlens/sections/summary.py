@@ -28,6 +28,7 @@ def cards(records: Records) -> tuple[Card, ...]:
         title="Summary",
         lead=(
             overview.counts,
+            *overview.aside,
             f"{overview.sentence} Its configuration is below.",
             ("" if known else "What mattered most is not known: ") + importance.sentence,
             f"What to do next: {' '.join(what_next(records))}",
@@ -35,7 +36,7 @@ def cards(records: Records) -> tuple[Card, ...]:
         facts=_facts(records),
         qualities=records[SURROGATES].qualities,
         table=_configuration(overview),
-        notes=tuple(dict.fromkeys((*overview.notes, *importance.notes, *warnings(records)))),
+        notes=_notes(records),
         how=(
             "The best is measured; what mattered and the advice come from surrogates of the run, "
             "of which the badges above say how well they predict trials they have not seen. Each number "
@@ -43,6 +44,13 @@ def cards(records: Records) -> tuple[Card, ...]:
         ),
     )
     return (card,)
+
+
+def _notes(records: Records) -> tuple[str, ...]:
+    """What is to be known besides, each once."""
+    overview, importance = records[OVERVIEW], records[IMPORTANCE]
+    notes = dict.fromkeys((*overview.notes, *importance.notes, *warnings(records)))
+    return tuple(note for note in notes if note not in overview.aside)
 
 
 def warnings(records: Records) -> tuple[str, ...]:

@@ -30,6 +30,8 @@ def show_analysis(analysis: Analysis) -> None:
     qualities = analysis[SURROGATES].qualities
     console.print(_facts(analysis))
     console.print()
+    for sentence in overview.aside:
+        console.print(Text(printable(sentence), style="bold"))
     _show_models(console, analysis)
     if isinstance(importance, Importance):
         console.print(drawn(importance.tables[0], MOST_ROWS))
@@ -40,7 +42,8 @@ def show_analysis(analysis: Analysis) -> None:
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     doubts = [q.sentence for q in qualities if q.verdict != "trust"]
     findings = (*regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
-    listed(console, (*findings, *remarks, *doubts))
+    said = (*findings, *remarks, *doubts)
+    listed(console, (sentence for sentence in said if sentence not in overview.aside))
 
 
 def _show_models(console: Console, analysis: Analysis) -> None:

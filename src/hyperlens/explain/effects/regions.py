@@ -20,13 +20,13 @@ import scipy
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects import region_words as words
 from hyperlens.explain.effects.averaging import averaged
-from hyperlens.explain.effects.rules import rule_in_words, sides
 from hyperlens.explain.effects.splits import Split, category_split, impurity, ordered_split
 from hyperlens.explain.models.curves import Curves, curves
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.record import Record, written_out
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, intersect
+from hyperlens.spaces.rules import rule_in_words, sides
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, table
@@ -393,7 +393,7 @@ class Grower:
             id=id,
             parent=parent,
             level=depth,
-            rule=rule_in_words(self.history, box),
+            rule=rule_in_words(self.history.space, box),
             share=cube.share(box, (self.column,)) / cube.share({}, (self.column,)),
             points=int(self._rows(box).sum()),
             trials=int(inside_box(self.fitted.training.X, box | {self.column: WHOLE}).sum()),

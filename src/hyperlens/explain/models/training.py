@@ -30,6 +30,8 @@ def training(
 ) -> Training:
     """Rows to learn from. Several scenarios become one cost; costs worse than `cap` become `cap`."""
     data, notes = _over_scenarios(history, history.data(objective, budget), seed)
+    if diverged := history.divergence(objective):
+        notes = (diverged, *notes)
     if cap is None:
         return Training(data.X, data.y, data.rows, None, notes)
     most = _threshold(history, data, cap, objective, seed)

@@ -211,7 +211,9 @@ def _fitted(
     notes: tuple[str, ...],
 ) -> Proposer:
     number = history.trials[place].number
-    before = replace(history, trials=history.trials[:place])
+    before = replace(
+        history, trials=history.trials[:place], keep_tail=True
+    )  # as a proposer sees it
     if place < first_explainable(history, objective):
         raise AnalysisError(
             f"Before trial {number} fewer than two different costs were known, so no surrogate can "

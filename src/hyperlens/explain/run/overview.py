@@ -30,6 +30,7 @@ class Overview(Record):
     constants: dict[str, Any]
     notes: tuple[str, ...]
     others: tuple[str, ...] = ()  # objectives beside this one
+    aside: tuple[str, ...] = ()  # what was set aside and changes every number, said first
 
     @property
     def trials(self) -> int:
@@ -97,4 +98,5 @@ def overview(history: History, objective: str | None = None) -> Overview:
         constants=dict(history.space.constants),
         notes=tuple(history.warnings(objective)),
         others=tuple(o.name for o in history.objectives if o != chosen),
+        aside=tuple(filter(None, (history.divergence(objective),))),
     )

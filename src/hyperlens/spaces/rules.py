@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hyperlens.runs.history import History
 from hyperlens.spaces.cube import WHOLE, Axis, BoolArray, FloatArray, Runs
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 
 
 def sides(parameter: Parameter, axis: Axis, x: FloatArray, left: BoolArray) -> tuple[Runs, Runs]:
@@ -42,9 +42,9 @@ def _round_between(parameter: Parameter, low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def rule_in_words(history: History, box: Mapping[int, Runs]) -> str:
+def rule_in_words(space: Space, box: Mapping[int, Runs]) -> str:
     """A box on the user's own scale: "weight_decay <= 0.01 and optimizer is adam"."""
-    said = [_clause(history.space.parameters[j], runs) for j, runs in sorted(box.items())]
+    said = [_clause(space.parameters[j], runs) for j, runs in sorted(box.items())]
     return " and ".join(part for part in said if part) or "everywhere"
 
 
