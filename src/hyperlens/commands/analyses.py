@@ -7,10 +7,9 @@ import typer
 import hyperlens as hl
 from hyperlens.commands.options import (
     CAP,
-    EXPLAINED,
     LEVEL_OR_NONE,
-    PRIMARY,
     SEED,
+    SURROGATE,
     Part,
     Source,
     TableReading,
@@ -32,7 +31,7 @@ def importance(
             hl.importance,
             order=typer.Option(min=1, max=3, help="1: parameters, 2: pairs too, 3: triples too."),
             cap=CAP,
-            surrogate=PRIMARY,
+            surrogate=SURROGATE,
             level=LEVEL_OR_NONE,
             trees=typer.Option(min=2, help="Trees of the forest."),
             seed=SEED,
@@ -80,7 +79,7 @@ effect = record_command(
     parameters=Annotated[
         list[str], typer.Argument(help="One parameter, or two.", show_default=False)
     ],
-    surrogate=EXPLAINED,
+    surrogate=SURROGATE,
     band=typer.Option(help="Pointwise: of a single prediction. Joint: of the average."),
     level=typer.Option(min=0.01, max=0.999, help="Level of the band."),
     grid=typer.Option(min=2, max=500, help="Points per parameter."),
@@ -97,13 +96,13 @@ regions = record_command(
     until=typer.Option(min=0.0, help="Split the best trial's region down to this mean std."),
     criterion=typer.Option(help="What is to be alike within a region."),
     curve=typer.Option(help="Which curves l2 and area compare."),
-    surrogate=EXPLAINED,
+    surrogate=SURROGATE,
     min_size=typer.Option(min=1, help="Points of the sample on each side of a split."),
     min_improvement=typer.Option(min=0.0, max=1.0, help="Part of the impurity a split takes away."),
     seed=SEED,
 )
 
-interactions = record_command(hl.interactions, surrogate=PRIMARY, level=LEVEL_OR_NONE, seed=SEED)
+interactions = record_command(hl.interactions, surrogate=SURROGATE, level=LEVEL_OR_NONE, seed=SEED)
 
 bias = record_command(hl.bias, seed=SEED)
 
@@ -112,11 +111,11 @@ ablation = record_command(
     source=Annotated[str, configuration("--from")],
     target=Annotated[str, configuration("--to")],
     method=typer.Option(help="From which end to walk."),
-    surrogate=EXPLAINED,
+    surrogate=SURROGATE,
     cap=CAP,
     seed=SEED,
 )
 
 local_importance = record_command(
-    hl.local_importance, at=Annotated[str, configuration()], surrogate=EXPLAINED, cap=CAP, seed=SEED
+    hl.local_importance, at=Annotated[str, configuration()], surrogate=SURROGATE, cap=CAP, seed=SEED
 )

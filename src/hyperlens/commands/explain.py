@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hyperlens.commands.options import LEVEL_OR_NONE, PRIMARY, SEED, Part, Source, TableReading
+from hyperlens.commands.options import LEVEL_OR_NONE, SEED, SURROGATE, Part, Source, TableReading
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.runs.history import History
@@ -35,7 +35,7 @@ def explain(
             proposals=typer.Option(
                 "--proposals", help="Explain proposals even if none is recorded."
             ),
-            surrogate=PRIMARY,
+            surrogate=SURROGATE,
             level=LEVEL_OR_NONE,
             seed=SEED,
         ),

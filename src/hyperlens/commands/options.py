@@ -127,10 +127,9 @@ Part = Annotated[
 ]
 
 SEED = typer.Option(min=0, help="Same input and seed: same result.")
-EXPLAINED = Annotated[SurrogateKind, typer.Option(help="What to explain.")]
-PRIMARY = Annotated[
+SURROGATE = Annotated[
     SurrogateKind | None,
-    typer.Option(help="Primary surrogate; by default the one that cross-validates better."),
+    typer.Option(help="Surrogate to explain; else the one that cross-validates best."),
 ]
 LEVEL = typer.Option(min=0.01, max=0.999, help="Level of the intervals.")
 LEVEL_OR_NONE = Annotated[

@@ -20,7 +20,8 @@ REASONS: dict[str, Any] = {
     "background": typer.Option(help="What a proposal is compared with."),
     "baseline": typer.Option(help="Compare with one configuration instead."),
     "surrogate": Annotated[
-        SurrogateKind | None, typer.Option(help="Surrogate to fit; else the recorded one.")
+        SurrogateKind | None,
+        typer.Option(help="Surrogate to fit; else as recorded, or a Gaussian process."),
     ],
     "level": LEVEL,
     "seed": SEED,

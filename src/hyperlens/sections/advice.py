@@ -95,7 +95,7 @@ def _doubts(record: Surrogates) -> list[str]:
     if record.verdicts == {"do not trust"}:
         return [
             f"Run more trials, at least twice the {trials} there are, before acting on importance or "
-            "effects: neither surrogate predicts trials it has not seen."
+            "effects: no surrogate predicts trials it has not seen."
         ]
     return [
         f"Run about {trials} more trials before acting on small effects: the surrogates predict "

@@ -12,11 +12,11 @@ Step = tuple[Literal["split", "merge"], int]
 class Choices:
     """What a reader may choose; None leaves it to the report.
 
-    `surrogate` is the primary one, by default the one that cross-validates better. `level` is that of
-    all intervals, None skips them. `proposals` explains proposals even if the run recorded none, `trial`
-    one of them in full. `parameter` restricts effects and regions to one parameter, `other` adds the
-    effect of both together. `steps` are splits of regions that were made or taken back by hand, after
-    `splits` of our own.
+    `surrogate` is the primary one, by default the run's leader, which cross-validates best. `level` is
+    that of all intervals, None skips them. `proposals` explains proposals even if the run recorded none,
+    `trial` one of them in full. `parameter` restricts effects and regions to one parameter, `other`
+    adds the effect of both together. `steps` are splits of regions that were made or taken back by
+    hand, after `splits` of our own.
     """
 
     objective: str | None = None

@@ -102,6 +102,11 @@ class Explanation:
         """What every computation from the run's costs is told."""
         return {"seed": self.choices.seed, "objective": self.choices.objective}
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What every explanation by a surrogate is told."""
+        return {"surrogate": self.choices.surrogate, **self.how}
+
     def __getitem__(self, part: Part[T]) -> T:
         by = tuple(getattr(self.choices, name) for name in part.by)
         return self.once((part.name, *by), lambda: self._computed(part))

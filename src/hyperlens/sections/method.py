@@ -1,4 +1,4 @@
-"""How everything was computed: a paragraph of each section that has one, and both surrogates judged."""
+"""How everything was computed: a paragraph of each section that has one, and all surrogates judged."""
 
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.explanation import Records
@@ -29,7 +29,7 @@ def cards(records: Records) -> tuple[Card, ...]:
         lead=(
             AVERAGES,
             *(text for text in paragraphs if text is not None),
-            *((ASSESSMENT,) if surrogates.qualities else ()),
+            *((ASSESSMENT, surrogates.sentence) if surrogates.qualities else ()),
         ),
         table=surrogates.tables[0] if surrogates.qualities else None,
         notes=(f"Computed with Hyperlens {records.version}, seed {records.choices.seed}.",),

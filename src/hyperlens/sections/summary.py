@@ -15,8 +15,6 @@ from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.surrogates import SURROGATES
 from hyperlens.tables import Column, Table, table
 
-WORST_FIRST = ("do not trust", "caution", "trust")
-
 PARTS = ()
 
 
@@ -80,13 +78,10 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         if importance.quality.verdict == "do not trust":
             name, detail = "not known", "the surrogate is not to be trusted"
         facts.append(Fact("matters most", name, detail, meanings.MATTERS))
-    qualities = records[SURROGATES].qualities
-    if qualities:
-        primary = max(qualities, key=lambda q: (WORST_FIRST.index(q.verdict), q.r2))
-        if isinstance(importance, Importance):
-            primary = importance.quality
-        detail = f"the {primary.surrogate} leads"
-        facts.append(Fact("surrogate", primary.verdict, detail, meanings.PRIMARY))
+    leading = records[SURROGATES].leading
+    if leading is not None:
+        detail = f"the {leading.surrogate} leads"
+        facts.append(Fact("surrogate", leading.verdict, detail, meanings.PRIMARY))
     return tuple(facts)
 
 

@@ -1,22 +1,22 @@
-"""Both surrogates of a run judged, and which of them the report follows."""
+"""The surrogates of a run judged, and which of them the report follows."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, primary_of
+from hyperlens.explain.models.fitting import SurrogateName
+from hyperlens.explain.models.leader import SECOND_OPINION, leader, reason
 from hyperlens.record import Record, columns_of
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.explanation import Explanation, Part, Unavailable, attempt
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, table
-from hyperlens.words import SURROGATES as NAMES
-from hyperlens.words import number, tenths
+from hyperlens.words import number, surrogate_name, tenths
 
 
 @dataclass(frozen=True)
 class Surrogates(Record):
-    """How well each surrogate predicts, as far as it could be fitted, and the one that is primary."""
+    """How well each surrogate predicts, as far as it could be asked, and the one that is primary."""
 
     qualities: tuple[Quality, ...]
     primary: SurrogateName
@@ -27,8 +27,17 @@ class Surrogates(Record):
         return {quality.verdict for quality in self.qualities}
 
     @property
+    def leading(self) -> Quality | None:
+        """The quality of the primary one; None where it was asked for in vain."""
+        name = surrogate_name(self.primary)
+        return next((q for q in self.qualities if q.surrogate == name), None)
+
+    @property
     def sentence(self) -> str:
-        return f"The numbers come from the {NAMES[self.primary]}."
+        """Where the numbers come from, and why."""
+        if self.leading is None:
+            return f"The {surrogate_name(self.primary)} could not be asked."
+        return reason(self.leading, [q for q in self.qualities if q is not self.leading])
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -59,20 +68,12 @@ class Surrogates(Record):
 
 
 def _compute(e: Explanation) -> Surrogates:
-    e.step("fitting the forest")
-    forest = attempt("random forest", lambda: fit(e.history, "forest", **e.how))
-    e.step("fitting the Gaussian process", 1.0)
-    gp = attempt("Gaussian process", lambda: fit(e.history, "gp", **e.how))
-    fits = [f for f in (forest, gp) if isinstance(f, Fitted)]
-    problems = [f.why for f in (forest, gp) if isinstance(f, Unavailable)]
-    primary: SurrogateName = "forest"
-    if isinstance(forest, Fitted) and isinstance(gp, Fitted):
-        primary = primary_of(gp, forest).name
-    return Surrogates(
-        qualities=tuple(f.quality for f in fits),
-        primary=e.choices.surrogate or primary,
-        notes=(*problems, *(note for f in fits for note in f.notes)),
-    )
+    found = attempt("surrogates", lambda: leader(e.history, **e.how))
+    named = e.choices.surrogate
+    if isinstance(found, Unavailable):
+        return Surrogates((), named or SECOND_OPINION, (found.why,))
+    fits = sorted(found.candidates, key=lambda fitted: fitted.name != named)  # the named one first
+    return Surrogates(tuple(f.quality for f in fits), named or fits[0].name, found.notes)
 
 
 SURROGATES = Part("surrogates", _compute, "fitting the surrogates", 4.0)

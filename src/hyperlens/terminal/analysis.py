@@ -27,7 +27,7 @@ def show_analysis(analysis: Analysis) -> None:
     """Print what an analysis says in short."""
     console = Console()
     overview, importance = analysis[OVERVIEW], analysis[IMPORTANCE]
-    qualities = analysis[SURROGATES].qualities
+    surrogates = analysis[SURROGATES]
     console.print(_facts(analysis))
     console.print()
     for sentence in overview.aside:
@@ -40,8 +40,9 @@ def show_analysis(analysis: Analysis) -> None:
         console.print(Text(printable(importance.why)))
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions)]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
-    doubts = [q.sentence for q in qualities if q.verdict != "trust"]
-    findings = (*regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
+    doubts = [q.sentence for q in surrogates.qualities if q.verdict != "trust"]
+    leads = [surrogates.sentence] if surrogates.qualities else []
+    findings = (*leads, *regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
     said = (*findings, *remarks, *doubts)
     listed(console, (sentence for sentence in said if sentence not in overview.aside))
 

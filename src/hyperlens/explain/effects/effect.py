@@ -14,7 +14,8 @@ from hyperlens.explain.effects import effect_words as words
 from hyperlens.explain.effects.averaging import averaged, sampled
 from hyperlens.explain.effects.gaps import Gap, gaps
 from hyperlens.explain.models.curves import curves
-from hyperlens.explain.models.fitting import SAMPLE, Fitted, fit
+from hyperlens.explain.models.fitting import SAMPLE, Fitted
+from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap, Training
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -154,7 +155,7 @@ def effect(
     history: History,
     parameters: str | Sequence[str],
     *,
-    surrogate: Any = "gp",
+    surrogate: Any = None,
     band: Band = "pointwise",
     level: float = 0.95,
     grid: int = 20,
@@ -170,15 +171,15 @@ def effect(
 
     Configurations in which a parameter is inactive do not count for its own effect (Moosbauer et al.
     2021 Appendix B).
-    `surrogate` is "gp", "forest" or a model of another library fitted to vectors of the unit cube
-    (`history.space.encode`) and minimised costs (see adapters); it is averaged over a Sobol' sample,
-    and a note says how exactly. So is the width of the pointwise band of a forest with very many
-    leaves, unless `exact` asks for its closed form, however long that takes.
+    `surrogate` is the run's leader unless "gp", "forest" or a model of another library is given, fitted
+    to vectors of the unit cube (`history.space.encode`) and minimised costs (see adapters); that is
+    averaged over a Sobol' sample, and a note says how exactly. So is the width of the pointwise band of
+    a forest with very many leaves, unless `exact` asks for its closed form, however long that takes.
     """
     names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     columns = tuple(history.space.column(name) for name in names)
     _check(names, band, level, grid)
-    fitted = fit(
+    fitted = named_or_leader(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )
     axes = [history.space.grid(name, grid) for name in names]

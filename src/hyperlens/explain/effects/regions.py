@@ -22,7 +22,8 @@ from hyperlens.explain.effects import region_words as words
 from hyperlens.explain.effects.averaging import averaged
 from hyperlens.explain.effects.splits import Split, category_split, impurity, ordered_split
 from hyperlens.explain.models.curves import Curves, curves
-from hyperlens.explain.models.fitting import Fitted, fit
+from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.record import Record, written_out
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, intersect
@@ -195,7 +196,7 @@ def regions(
     min_improvement: float = 0.0,
     criterion: Criterion = "l2",
     curve: Literal["variance", "std"] = "variance",
-    surrogate: Any = "gp",
+    surrogate: Any = None,
     level: float = 0.95,
     grid: int = 20,
     sample: int = 1024,
@@ -207,12 +208,12 @@ def regions(
     `levels` splits every region that many times over; `splits` splits best first; `until` splits the
     best trial's region until its mean standard deviation is at most that. The default is three levels.
     A split must leave `min_size` points on both sides and take away the part `min_improvement` of the
-    impurity of the whole space. `surrogate` is "gp", "forest" or a model of another library, as for an
-    effect.
+    impurity of the whole space. `surrogate` is the run's leader unless one is named or given, as for
+    an effect.
     """
     _check(criterion, levels, splits, until)
     column = history.space.column(parameter)
-    fitted = fit(history, surrogate, seed=seed, objective=objective)
+    fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
     codes, values = history.space.grid(parameter, grid)
     with one_thread():
         drawn = curves(fitted.model, history.space.cube, (column,), codes[:, None], sample, seed)

@@ -18,7 +18,8 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.importance.configurations import BEST_VALUE, Named, Which, named
 from hyperlens.explain.models.curves import mean_of
-from hyperlens.explain.models.fitting import Fitted, fit
+from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.explain.shapley.attribution import attribute
 from hyperlens.explain.shapley.coalitions import Game
@@ -105,7 +106,7 @@ def ablation(
     target: Which = "best",
     *,
     method: Direction = "forward",
-    surrogate: Any = "gp",
+    surrogate: Any = None,
     seed: int = 0,
     objective: str | None = None,
     budget: float | None = None,
@@ -114,12 +115,13 @@ def ablation(
 ) -> Ablation:
     """Walk from source to target over a surrogate of the whole run, best change first.
 
-    Source and target are "default", "best", a trial's number, or values.
+    Source and target are "default", "best", a trial's number, or values. The surrogate is the run's
+    leader unless one is named or given.
     """
     if method not in ("forward", "backward"):
         raise AnalysisError(f"There is no method '{method}'; choose 'forward' or 'backward'.")
     start, end = named(history, source, objective), named(history, target, objective)
-    fitted = fit(
+    fitted = named_or_leader(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )
     pair = _Pair.of(history.space.cube, start, end)

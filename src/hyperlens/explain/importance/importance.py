@@ -1,7 +1,6 @@
 """Functional ANOVA: which parameters and interactions the variance comes from (Hutter et al. 2014).
 
-Both surrogates are asked. The primary one cross-validates better and gives the shares; those of the
-secondary one stand beside them.
+The run's leading surrogate gives the shares; those of the secondary one stand beside them.
 """
 
 import math
@@ -15,11 +14,13 @@ from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance import importance_words as words
 from hyperlens.explain.importance.shares import Effects, Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
-from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit, primary_of
+from hyperlens.explain.models.fitting import Fitted, SurrogateName
+from hyperlens.explain.models.leader import leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, effect_name, percent, rank, tenths
@@ -49,7 +50,8 @@ class Asked:
 class Importance(Record):
     """Shares of the surrogate's variance, one per effect, largest first.
 
-    `surrogate` is the primary one, which cross-validates better; `secondary` are the other's shares.
+    `surrogate` is the primary one, the run's leader unless one was named; `secondary` are the shares
+    of the other.
     `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
     bound the share at level `level` as the data would vary if the run were repeated, `rank_low` and
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
@@ -134,7 +136,7 @@ class Importance(Record):
                 Column("rank", places, lambda ends: rank(*ends), stays),
             ]
         if self.secondary_name is not None:
-            other = "The share that the other surrogate gives, which cross-validates less well."
+            other = "The share that another surrogate gives: a second opinion."
             columns.append(Column(self.secondary_name, self.secondary, tenths, other))
         return (table(*columns),)
 
@@ -181,7 +183,7 @@ def importance(
     order: int = 2,
     *,
     level: float | None = 0.9,
-    surrogate: SurrogateName | None = None,
+    surrogate: SurrogateKind | None = None,
     cap: Cap | None = None,
     trees: int = 64,
     seed: int = 0,
@@ -190,17 +192,25 @@ def importance(
 ) -> Importance:
     """Shares of variance of every parameter and every interaction up to `order`.
 
-    A random forest and a Gaussian process are asked, both exactly; the one that cross-validates
-    better is the primary surrogate unless `surrogate` names one. `level=None` skips all that needs
-    more than one fit: the forest alone, without intervals. `cap` asks for importance in the good
-    region: costs worse than a cost, than the `"default"` configuration's or than `"quantile=0.25"`
-    count as equal (Hutter et al. 2014 section 3.3).
+    The run's leader is asked, the surrogate that cross-validates best, unless `surrogate` names one;
+    another gives a second opinion, unless the forest is named, which is asked alone. `level=None`
+    skips the intervals. `cap` asks for importance in the good region: costs worse than a cost, than
+    the `"default"` configuration's or than `"quantile=0.25"` count as equal (Hutter et al. 2014
+    section 3.3).
 
     The average over the space is uniform on the search's own scale: a log parameter by its logarithm.
     """
     _check(history, order, level)
-    options = {"seed": seed, "objective": objective, "budget": budget, "cap": cap, "trees": trees}
-    primary, secondary, problems = _surrogates(history, surrogate, order, level, options)
+    found = leader(
+        history,
+        seed=seed,
+        objective=objective,
+        budget=budget,
+        cap=cap,
+        trees=trees,
+        surrogate=surrogate,
+    )
+    primary, secondary = found.primary, found.secondary
     first = _known(shares(history, primary, order, level, seed), primary)
     second = None
     if secondary is not None:
@@ -226,32 +236,10 @@ def importance(
             *primary.notes,
             *words.notes(history, primary, first),
             *words.disagreements(names, primary, secondary, first.effects, columns),
-            *problems,
+            *found.problems,
         ),
         _asked=Asked(history, objective, budget, cap),
     )
-
-
-def _surrogates(
-    history: History,
-    surrogate: SurrogateName | None,
-    order: int,
-    level: float | None,
-    options: dict[str, Any],
-) -> tuple[Fitted, Fitted | None, tuple[str, ...]]:
-    """The primary surrogate, the secondary one if there is any, and why there is none."""
-    forest = fit(history, "forest", **options)
-    if surrogate == "forest" or (surrogate is None and level is None):
-        return forest, None, ()
-    try:
-        gp = fit(history, "gp", **options)
-        shares(history, gp, order, level, options["seed"])  # may be impossible; is remembered
-    except (AnalysisError, ValueError) as problem:
-        if surrogate == "gp":
-            raise AnalysisError(str(problem)) from problem
-        return forest, None, (f"The Gaussian process was not asked: {problem}",)
-    first = gp if surrogate == "gp" else primary_of(gp, forest)
-    return first, forest if first is gp else gp, ()
 
 
 def _columns(first: Shares, second: Shares | None, level: float | None) -> dict[str, FloatArray]:

@@ -79,8 +79,8 @@ def disagreements(
             sentences.append(
                 f"The {SURROGATES[primary.name]} gives {effect_name(tuple(names[j] for j in axes))} "
                 f"{share:.1%}, the {SURROGATES[secondary.name]} {other:.1%}, beyond their intervals; "
-                f"the former cross-validates better (R2 {primary.quality.r2:.2f} against "
-                f"{secondary.quality.r2:.2f})."
+                f"cross-validated, their R2 are {primary.quality.r2:.2f} and "
+                f"{secondary.quality.r2:.2f}."
             )
     return sentences
 

@@ -14,10 +14,11 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance.importance import INTERVAL
 from hyperlens.explain.importance.shares import Effects, shares
-from hyperlens.explain.models.fitting import SurrogateName, fit, primary_of
+from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import decimals, effect_name, number, percent, tenths
@@ -86,27 +87,20 @@ class Interactions(Record):
 def interactions(
     history: History,
     *,
-    surrogate: SurrogateName | None = None,
+    surrogate: SurrogateKind | None = None,
     level: float | None = 0.9,
     effects: int = 3,
     grid: int = 15,
     seed: int = 0,
     objective: str | None = None,
 ) -> Interactions:
-    """Friedman's H of every pair, on the surrogate that cross-validates better unless one is named.
+    """Friedman's H of every pair, on the run's leader unless a surrogate is named.
 
     The `effects` strongest pairs come with their effect on a `grid` by `grid` lattice.
     """
     if len(history.space) < 2:
         raise AnalysisError("One parameter has nothing to interact with; tune at least two.")
-    if surrogate is None:
-        forest = fit(history, "forest", seed=seed, objective=objective)
-        try:
-            fitted = primary_of(fit(history, "gp", seed=seed, objective=objective), forest)
-        except AnalysisError:
-            fitted = forest
-    else:
-        fitted = fit(history, str(surrogate), seed=seed, objective=objective)
+    fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
     variance_shares = shares(history, fitted, 2, level, seed)
     pairs = [k for k, effect in enumerate(variance_shares.effects) if len(effect) == 2]
     h = friedman(variance_shares.effects, variance_shares.share[None, :], pairs)[0]

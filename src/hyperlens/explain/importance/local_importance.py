@@ -12,7 +12,7 @@ import numpy as np
 
 from hyperlens.explain.importance.configurations import BEST_VALUE, Which, named
 from hyperlens.explain.models.curves import mean_of
-from hyperlens.explain.models.fitting import fit
+from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -78,17 +78,20 @@ def local_importance(
     history: History,
     at: Which = "best",
     *,
-    surrogate: Any = "gp",
+    surrogate: Any = None,
     seed: int = 0,
     objective: str | None = None,
     budget: float | None = None,
     cap: Cap | None = None,
     trees: int = 64,
 ) -> LocalImportance:
-    """Which parameters matter near a configuration: "best", "default", a trial, or values."""
+    """Which parameters matter near a configuration: "best", "default", a trial, or values.
+
+    The surrogate is the run's leader unless one is named or given.
+    """
     space, chosen = history.space, history.objective(objective)
     here = named(history, at, objective)
-    fitted = fit(
+    fitted = named_or_leader(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )
     with one_thread():

@@ -56,7 +56,7 @@ class Fitted:
 
 def fit(
     history: History,
-    surrogate: Any = "gp",
+    surrogate: Any,
     *,
     seed: int = 0,
     objective: str | None = None,
@@ -151,15 +151,6 @@ def _both(predicted: Any, rows: int) -> tuple[FloatArray, FloatArray]:
         if mean.shape == std.shape == (rows,):
             return mean, std
     raise AnalysisError(f"The given surrogate does not say how sure it is; {REMEDY}.")
-
-
-def primary_of(first: Fitted, second: Fitted) -> Fitted:
-    """The one that cross-validates better; the first among equals."""
-
-    def r2(fitted: Fitted) -> float:
-        return -np.inf if np.isnan(fitted.quality.r2) else fitted.quality.r2
-
-    return second if r2(second) > r2(first) else first
 
 
 def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:

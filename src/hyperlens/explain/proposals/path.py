@@ -236,6 +236,10 @@ def path(
     numbers, design, notes = explainable(history, trials, initial, objective)
     question, comparison = comparable(history, numbers, question)
 
+    foreign = any(origin(history.trials[position(history, n)]) != "surrogate" for n in numbers)
+    if foreign and surrogate is None:
+        question.stand_in(history)  # remembered, before several threads ask for it
+
     def one(trial: int) -> Why:
         return explained(history, trial, question.proposer(history, trial), question, threads=1)
 
@@ -255,6 +259,7 @@ def path(
 def _fitted(whys: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> tuple[str, ...]:
     """What is not known of those that were explained by a surrogate fitted here."""
     fitted = [who for w, who in zip(whys, origins, strict=True) if not w.recorded]
+    kind = next((words.surrogate_name(w.surrogate) for w in whys if not w.recorded), "")
     what = "trials" if set(origins) == {"random"} else "proposals"
     reasons: tuple[tuple[Origin, str], ...] = (
         ("random", "{} were drawn at random, no surrogate proposed them"),
@@ -268,7 +273,7 @@ def _fitted(whys: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> tu
         if n := fitted.count(who):
             start = text.format(f"{n} of {len(whys)} {what}")
             notes.append(
-                f"{start[0].upper() + start[1:]}; a surrogate was fitted to the complete trials before "
+                f"{start[0].upper() + start[1:]}; a {kind} was fitted to the complete trials before "
                 f"each{at}."
             )
     return tuple(notes)
@@ -293,6 +298,7 @@ def _collected(
     if question.surrogate is None:
         budgets = len({t.budget for t in history.trials}) > 1
         notes += _fitted(whys, origins, budgets)
+        notes += () if all(w.recorded for w in whys) else question.stand_in(history)[1]
 
     def each(which: Literal["actual", "average", "payout"]) -> dict[str, FloatArray]:
         return {name: np.array([getattr(w, which)[name] for w in whys]) for name in SHOWN}

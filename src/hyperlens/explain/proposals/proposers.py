@@ -10,6 +10,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.curves import Predictor
 from hyperlens.explain.models.fitting import SurrogateName, fit
+from hyperlens.explain.models.leader import leader
 from hyperlens.proposal import Acquisition, Proposal, from_ranges
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
@@ -18,7 +19,7 @@ from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.quality import Quality, assess
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
-from hyperlens.words import SURROGATES
+from hyperlens.words import SURROGATES, decimals
 
 CLOSE = 1e-6  # of the costs' range: a rebuilt surrogate that is farther off is another one
 BEST = ("best",)  # words for the best trial
@@ -101,7 +102,8 @@ def proposer(
     seed: int = 0,
     trees: int = 64,
 ) -> Proposer:
-    """The surrogate behind a trial: as recorded unless one is named or given, else fitted."""
+    """The surrogate behind a trial: as recorded unless one is named or given, else fitted, of the kind
+    of the run's best Gaussian process."""
     place = position(history, trial)
     own = history.trials[place]
     note = UNPROPOSED[origin(own)].format(trial)
@@ -110,8 +112,25 @@ def proposer(
             return _rebuilt(history, own, objective)
         except _Unusable as reason:
             note = f"The surrogate recorded with trial {trial} {reason}"
-    surrogate = "gp" if surrogate is None else surrogate
     return _fitted(history, place, surrogate, objective, seed, trees, (note,))
+
+
+def stand_in(
+    history: History, objective: str | None, seed: int, trees: int
+) -> tuple[SurrogateName, tuple[str, ...]]:
+    """The kind of surrogate that stands in for those that are not recorded, one for the whole run: its
+    best Gaussian process if one can be asked, for of that reasons are exact; and what to know of it."""
+    found = leader(history, objective=objective, seed=seed, trees=trees)
+    kind, better = found.process, found.primary
+    if kind is better:
+        return kind.name, found.problems
+    note = (
+        f"Over the whole run the {SURROGATES[better.name]} cross-validates better than the "
+        f"{SURROGATES[kind.name]}, R2 {decimals(better.quality.r2)} against "
+        f'{decimals(kind.quality.r2)}; --surrogate {better.name}, or surrogate="{better.name}" in '
+        "Python, asks it."
+    )
+    return kind.name, (*found.problems, note)
 
 
 class _Unusable(Exception):
@@ -219,6 +238,9 @@ def _fitted(
             f"Before trial {number} fewer than two different costs were known, so no surrogate can "
             "say why it was proposed; choose a later trial."
         )
+    of_its_kind: tuple[str, ...] = ()
+    if surrogate is None:
+        surrogate, of_its_kind = stand_in(history, objective, seed, trees)
     fitted = fit(before, surrogate, seed=seed, objective=objective, trees=trees)
     basis: tuple[str, ...] = ("The surrogate that is explained was given.",)
     if isinstance(surrogate, str):
@@ -237,7 +259,7 @@ def _fitted(
         tau=tau,
         acquisition=acquisition,
         quality=fitted.quality,
-        notes=(*notes, *basis, *fitted.notes),
+        notes=(*notes, *basis, *of_its_kind, *fitted.notes),
     )
 
 

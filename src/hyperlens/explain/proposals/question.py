@@ -8,7 +8,8 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.importance.configurations import named
-from hyperlens.explain.proposals.proposers import BEST, Proposer, proposer
+from hyperlens.explain.models.fitting import SurrogateName
+from hyperlens.explain.proposals.proposers import BEST, Proposer, proposer, stand_in
 from hyperlens.explain.shapley import backgrounds
 from hyperlens.explain.shapley.attribution import METHODS, Method
 from hyperlens.explain.shapley.backgrounds import KINDS, SIZE, WIDTH, Kind
@@ -77,6 +78,9 @@ class Question:
     def proposer(self, history: History, trial: int) -> Proposer:
         objective, seed, trees = self.objective, self.seed, self.trees
         return proposer(history, trial, self.surrogate, objective, seed, trees)
+
+    def stand_in(self, history: History) -> tuple[SurrogateName, tuple[str, ...]]:
+        return stand_in(history, self.objective, self.seed, self.trees)
 
     def compared_with(
         self, history: History, vector: FloatArray, source: Proposer

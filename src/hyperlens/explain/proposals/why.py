@@ -184,7 +184,8 @@ def why(
 ) -> Why:
     """Explain why a trial (its number, or "best", which None means too) was proposed.
 
-    The surrogate is the recorded one, or one fitted to the trials before, which a note then says.
+    The surrogate is the recorded one, or one fitted to the trials before, of the kind of the run's best
+    Gaussian process, which a note then says.
     `tau` and `acquisition` ("lcb", "ei") are the recorded ones, else 1 and "lcb"; an acquisition may
     be a function of mean and std, both arrays, the mean in the objective's own direction. What it
     returns is read like the bound: less is better, more where the objective is maximised.

@@ -5,21 +5,14 @@ from hyperlens.explain.importance.local_importance import LocalImportance, local
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import card_of
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
-from hyperlens.sections.surrogates import SURROGATES
 
 
 def _ablation(e: Explanation) -> Ablation | Unavailable:
-    primary = e[SURROGATES].primary
-    return attempt(
-        "from the default to the best", lambda: ablation(e.history, surrogate=primary, **e.how)
-    )
+    return attempt("from the default to the best", lambda: ablation(e.history, **e.asked))
 
 
 def _local(e: Explanation) -> LocalImportance | Unavailable:
-    primary = e[SURROGATES].primary
-    return attempt(
-        "around the best", lambda: local_importance(e.history, surrogate=primary, **e.how)
-    )
+    return attempt("around the best", lambda: local_importance(e.history, **e.asked))
 
 
 ABLATION = Part("ablation", _ablation, "what makes the best good", 0.5)

@@ -7,7 +7,6 @@ from hyperlens.sections.cards.figures import card_of, numbered, unavailable
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.parameters.importance import IMPORTANCE, Names, ranking
 from hyperlens.sections.run.overview import OVERVIEW
-from hyperlens.sections.surrogates import SURROGATES
 
 MOST_EFFECTS = 12
 GRID = 20  # points along a curve
@@ -23,12 +22,11 @@ def most_important(e: Explanation) -> list[Names]:
 
 def effect_of(e: Explanation, parameters: Names, grid: int = GRID) -> Effect | Unavailable:
     """The effect of one parameter or two, by the primary surrogate."""
-    primary = e[SURROGATES].primary
     return e.once(
         ("effect of", *parameters),
         lambda: attempt(
             f"effect of {' and '.join(parameters)}",
-            lambda: effect(e.history, parameters, surrogate=primary, grid=grid, **e.how),
+            lambda: effect(e.history, parameters, grid=grid, **e.asked),
             parameters,
         ),
     )

@@ -15,11 +15,7 @@ Names = tuple[str, ...]
 
 
 def _compute(e: Explanation) -> Importance | Unavailable:
-    c = e.choices
-    return attempt(
-        "importance",
-        lambda: importance(e.history, level=c.level, surrogate=c.surrogate, **e.how),
-    )
+    return attempt("importance", lambda: importance(e.history, level=e.choices.level, **e.asked))
 
 
 IMPORTANCE = Part("importance", _compute, "importance and its intervals", 4.0)
@@ -39,9 +35,7 @@ def method(records: Records) -> str | None:
         f"Importance is functional ANOVA (Hutter et al. 2014), exact, up to interactions of "
         f"{say.counted(record.order, 'parameter')}, on {say.counted(record.trials, 'trial')}. The "
         f"shares are those of the {say.surrogate_name(record.surrogate)}"
-        + (f" of {record.trees} trees" if record.surrogate == "forest" else "")
-        + (", which cross-validates better than the other surrogate." * bool(record.secondary_name))
-        + "." * (not record.secondary_name)
+        + (f" of {record.trees} trees." if record.surrogate == "forest" else ".")
     )
 
 

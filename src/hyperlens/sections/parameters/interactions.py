@@ -4,15 +4,13 @@ from hyperlens.explain.importance.interactions import H, Interactions, interacti
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import card_of
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
-from hyperlens.sections.surrogates import SURROGATES
 
 
 def _compute(e: Explanation) -> Interactions | Unavailable:
     """Without effects: pairs have cards of their own."""
-    primary, level = e[SURROGATES].primary, e.choices.level
     return attempt(
         "interactions",
-        lambda: interactions(e.history, surrogate=primary, level=level, effects=0, **e.how),
+        lambda: interactions(e.history, level=e.choices.level, effects=0, **e.asked),
     )
 
 

@@ -38,8 +38,7 @@ def _tree_of(e: Explanation, name: str) -> Regions | Unavailable:
 
     def grown() -> Regions:
         if not c.steps:
-            primary = e[SURROGATES].primary
-            return regions(e.history, name, splits=c.splits, surrogate=primary, **e.how)
+            return regions(e.history, name, splits=c.splits, **e.asked)
         (what, region), earlier = c.steps[-1], replace(c, steps=c.steps[:-1])
         before = _tree_of(Explanation(e.history, earlier), name)
         if isinstance(before, Unavailable):

@@ -1,0 +1,154 @@
+"""Which surrogate of a run leads, so that every explanation of it asks the same one, and why.
+
+All that can be asked are fitted and cross-validated; the higher R2 leads. The forest stays for a second
+opinion, or the best of the others where it leads itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.fitting import Fitted, fit
+from hyperlens.explain.models.training import Cap
+from hyperlens.notebook import view
+from hyperlens.runs.history import History
+from hyperlens.surrogates.protocol import SurrogateKind
+from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
+from hyperlens.words import SURROGATES, decimals, surrogate_name
+
+CANDIDATES: tuple[SurrogateKind, ...] = ("gp", "forest")  # among equals the first leads
+SECOND_OPINION: SurrogateKind = "forest"
+
+
+@dataclass(frozen=True, repr=False)
+class Leader:
+    """Surrogates of one run, the one that leads first; `problems` say why others were not asked."""
+
+    candidates: tuple[Fitted, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def primary(self) -> Fitted:
+        """The one that leads: numbers come from it."""
+        return self.candidates[0]
+
+    @property
+    def secondary(self) -> Fitted | None:
+        """The second opinion, if there is any."""
+        others = self.candidates[1:]
+        forests = [fitted for fitted in others if fitted.name == SECOND_OPINION]
+        return next(iter((*forests, *others)), None)
+
+    @property
+    def process(self) -> Fitted:
+        """The best Gaussian process, or the primary one where there is none."""
+        processes = (fitted for fitted in self.candidates if fitted.name != SECOND_OPINION)
+        return next(processes, self.primary)
+
+    @property
+    def sentence(self) -> str:
+        """Which surrogate leads, and by what numbers."""
+        primary, *others = (fitted.quality for fitted in self.candidates)
+        return reason(primary, others)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.problems, *dict.fromkeys(n for f in self.candidates for n in f.notes))
+
+    def __repr__(self) -> str:
+        return f"<Leader {surrogate_name(self.primary.name)}: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        title = f"Leader {surrogate_name(self.primary.name)}"
+        return view(title, self.sentence, (), self.notes, self.primary.quality.verdict)
+
+
+def leader(
+    history: History,
+    *,
+    seed: int = 0,
+    objective: str | None = None,
+    budget: float | None = None,
+    cap: Cap | None = None,
+    trees: int = 64,
+    surrogate: Any = None,
+) -> Leader:
+    """The surrogate that cross-validates best, before the others; the answer is remembered.
+
+    One that is named or given leads instead, with the forest for a second opinion; the forest, named,
+    is asked alone.
+    """
+    how: dict[str, Any] = {
+        "seed": seed,
+        "objective": objective,
+        "budget": budget,
+        "cap": cap,
+        "trees": trees,
+    }
+    if surrogate is not None:
+        named = fit(history, surrogate, **how)
+        alone = named.name == SECOND_OPINION
+        return Leader((named,) if alone else (named, fit(history, SECOND_OPINION, **how)))
+    key = ("leader", seed, history.objective(objective).name, budget, cap, trees)
+    if key not in history.memory:
+        history.memory[key] = _best_first(history, how)
+    found: Leader = history.memory[key]
+    return found
+
+
+def named_or_leader(history: History, surrogate: Any, **how: Any) -> Fitted:
+    """The surrogate that an explanation asks: the one that is named or given, else the leader."""
+    return leader(history, **how).primary if surrogate is None else fit(history, surrogate, **how)
+
+
+def reason(primary: Quality, others: Sequence[Quality]) -> str:
+    """Why the numbers come from the first and not from the others."""
+    start = f"The numbers come from the {primary.surrogate}"
+    if not others:
+        return f"{start}, the only surrogate that was asked."
+    if math.isnan(primary.r2):
+        return f"{start}; no surrogate could be cross-validated."
+    best = max(others, key=_r2)
+    why = "which cross-validates best" if _r2(primary) >= _r2(best) else "which was asked for"
+    return (
+        f"{start}, {why}: R2 {decimals(primary.r2)}, against {decimals(best.r2)} of the "
+        f"{best.surrogate}."
+    )
+
+
+def _best_first(history: History, how: dict[str, Any]) -> Leader:
+    fits: list[Fitted] = []
+    problems: dict[str, AnalysisError] = {}
+    for name in CANDIDATES:
+        try:
+            fits.append(_askable(fit(history, name, **how)))
+        except AnalysisError as problem:
+            problems[name] = problem
+    if not fits:
+        raise problems[SECOND_OPINION]
+    return Leader(
+        tuple(sorted(fits, key=lambda fitted: -_r2(fitted.quality))),
+        tuple(f"The {SURROGATES[n]} was not asked: {problem}" for n, problem in problems.items()),
+    )
+
+
+def _askable(fitted: Fitted) -> Fitted:
+    """The same, if it can be averaged over the space, as shares and effects need."""
+    model: Any = fitted.model
+    if fitted.name != "forest":  # which always can
+        try:
+            with one_thread():
+                model.shares(1)
+        except ValueError as problem:
+            raise AnalysisError(f"{problem}.") from problem
+    return fitted
+
+
+def _r2(quality: Quality) -> float:
+    """What surrogates are ordered by; one that could not be cross-validated comes last."""
+    return -math.inf if math.isnan(quality.r2) else quality.r2
