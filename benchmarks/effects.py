@@ -64,9 +64,11 @@ def measure() -> list[tuple[str, str, str]]:
     model = hl.fit(history, "gp").model
     assert isinstance(model, GP)
     names = history.space.names
-    single = timed(lambda: [hl.effect(history, name, ice=0) for name in names])
-    pairs = timed(lambda: [hl.effect(history, pair) for pair in combinations(names, 2)])
-    tree = timed(lambda: hl.regions(history, "x0", levels=6, sample=1000))
+    single = timed(lambda: [hl.effect(history, name, surrogate="gp", ice=0) for name in names])
+    pairs = timed(
+        lambda: [hl.effect(history, pair, surrogate="gp") for pair in combinations(names, 2)]
+    )
+    tree = timed(lambda: hl.regions(history, "x0", levels=6, surrogate="gp", sample=1000))
     rows = [
         ("GP fit, 500 trials x 10 parameters", f"{fit:.2f} s", ""),
         ("ten effects, 20 points, both bands", f"{single:.2f} s", "at most 1 s"),
@@ -88,7 +90,7 @@ def against_scikit_learn(history: hl.History, model: GP, ours: float) -> list[tu
             found = partial_dependence(
                 regressor, background, [j], custom_values={j: grid}, method="brute"
             )
-            exact = hl.effect(history, f"x{j}", ice=0).mean
+            exact = hl.effect(history, f"x{j}", surrogate="gp", ice=0).mean
             errors.append(float(np.abs(found["average"][0] - exact).max()))
 
     taken = timed(peer)

@@ -264,7 +264,14 @@ def gains(history: hl.History, cost: Cost) -> Gains:
         size: int | None = None  # of the region of l2, the first criterion
         for criterion in CRITERIA:
             tree = regions(
-                history, name, levels=0, criterion=criterion, sample=SAMPLE, grid=GRID, seed=FIXED
+                history,
+                name,
+                levels=0,
+                criterion=criterion,
+                surrogate="gp",
+                sample=SAMPLE,
+                grid=GRID,
+                seed=FIXED,
             )
             way = path(tree, size)
             whole, region = way[0], way[: LEVELS + 1][-1]

@@ -19,7 +19,7 @@ import pandas as pd
 import hyperlens as hl
 from experiments import DATA, options, publish, table
 from hyperlens import Parameter, Space
-from hyperlens.explain.models.fitting import SurrogateName
+from hyperlens.surrogates.protocol import SurrogateKind
 
 PARAMETERS = ("kappa", "tau0", "S")
 EFFECTS = tuple(u for size in (1, 2, 3) for u in combinations(PARAMETERS, size))
@@ -59,7 +59,7 @@ def draws(grid: pd.DataFrame) -> list[pd.DataFrame]:
     return [grid.sample(SAMPLE, random_state=seed) for seed in range(DRAWS)]
 
 
-def shares(run: hl.History, surrogate: SurrogateName, seed: int = 0) -> Shares:
+def shares(run: hl.History, surrogate: SurrogateKind, seed: int = 0) -> Shares:
     """In percent, by effect in the order of PARAMETERS; largest first."""
     interval = None if surrogate == "forest" else 0.9
     found = hl.importance(run, order=3, surrogate=surrogate, level=interval, seed=seed)

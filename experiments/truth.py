@@ -24,7 +24,6 @@ import optuna
 import hyperlens as hl
 from experiments import options, publish, table
 from hyperlens import Parameter
-from hyperlens.explain.models.fitting import primary_of
 from hyperlens.spaces.cube import FloatArray
 
 Shares = dict[tuple[str, ...], float]
@@ -420,8 +419,9 @@ def second_look(known: Known, trials: int, rival: str, seeds: range) -> str:
             m: mains({(n,): float(v) for n, v in zip(run.space.names, found, strict=True)}, known)
             for m, found in (("forest", by_forest), ("GP", by_gp))
         }
-        led += primary_of(gp, forest) is gp
-        shares["ours"] = shares["GP" if primary_of(gp, forest) is gp else "forest"]
+        gp_leads = hl.leader(run, seed=seed).primary is gp
+        led += gp_leads
+        shares["ours"] = shares["GP" if gp_leads else "forest"]
         shares[rival] = mains(_optunas(study, seed, (rival,))[rival], known)
         for m, found in shares.items():
             drawn[m].append(found)

@@ -104,7 +104,7 @@ def test_each_round_takes_the_best_change() -> None:
     run = history(CUBE)
     model = hl.fit(run, "gp").model
     source, target = run.vectors[3], run.vectors[11]
-    found = hl.ablation(run, 3, 11)
+    found = hl.ablation(run, 3, 11, surrogate="gp")
     at = source.copy()
     for k, name in enumerate(found.parameters):
         left = [CUBE.column(other) for other in found.parameters[k:]]
@@ -142,7 +142,7 @@ def test_shapley_between_two_configurations_is_the_mean_over_orders() -> None:
         + (corners[True, False, True] - corners[False, False, True]) / 6
         + (corners[True, True, True] - corners[False, True, True]) / 3
     )
-    found = hl.ablation(run, 3, 11)
+    found = hl.ablation(run, 3, 11, surrogate="gp")
     assert found.shapley[found.parameters.index("t1")] == pytest.approx(by_hand, abs=1e-12)
 
 
@@ -212,7 +212,7 @@ def test_local_importance_of_the_process_is_its_own_variance() -> None:
     model = hl.fit(run, "gp").model
     assert isinstance(model, GP)
     x = run.vectors[5]
-    found = hl.local_importance(run, 5)
+    found = hl.local_importance(run, 5, surrogate="gp")
     grid = (np.arange(5000) + 0.5) / 5000
     for j, name in enumerate(CUBE.names):
         a = (1 - model.parameters.nugget) * model.beta

@@ -177,7 +177,7 @@ def test_the_whole_effect_is_the_weighted_mean_of_the_leaves(surrogate: str) -> 
 
 def test_the_effect_in_a_region_is_the_average_of_its_predictions() -> None:
     history = study()
-    found = hl.regions(history, "b", levels=2)
+    found = hl.regions(history, "b", levels=2, surrogate="gp")
     cube, column = history.space.cube, history.space.column("b")
     codes, _ = history.space.grid("b")
     model = hl.fit(history, "gp").model
@@ -289,7 +289,7 @@ def test_given_surrogates_are_averaged_as_our_own() -> None:
             return model.predict(X)
 
     sampled = hl.effect(history, "b", surrogate=Wrapped())
-    exact = hl.effect(history, "b")
+    exact = hl.effect(history, "b", surrogate="gp")
     scale = np.ptp(history.data().y)
     np.testing.assert_allclose(sampled.mean, exact.mean, atol=0.01 * scale)
     np.testing.assert_allclose(sampled.std, exact.std, rtol=0.02)
@@ -356,8 +356,8 @@ def test_friedmans_h_is_that_of_the_partial_dependences() -> None:
     history = study()
     found = hl.interactions(history, surrogate="gp", level=None)
     h = {frozenset(pair): value for pair, value in zip(found.pairs, found.h, strict=True)}
-    both = hl.effect(history, ("b", "k"), grid=40)
-    b, k = hl.effect(history, "b", grid=40), hl.effect(history, "k")
+    both = hl.effect(history, ("b", "k"), surrogate="gp", grid=40)
+    b, k = (hl.effect(history, name, surrogate="gp", grid=40) for name in ("b", "k"))
     table = both.mean.reshape(len(b.mean), len(k.mean))
     weights = np.full(len(b.mean), 1.0)
     weights[[0, -1]] = 0.5  # trapezoids on the continuous axis

@@ -201,15 +201,8 @@ def importance(
     The average over the space is uniform on the search's own scale: a log parameter by its logarithm.
     """
     _check(history, order, level)
-    found = leader(
-        history,
-        seed=seed,
-        objective=objective,
-        budget=budget,
-        cap=cap,
-        trees=trees,
-        surrogate=surrogate,
-    )
+    how: dict[str, Any] = {"objective": objective, "budget": budget, "cap": cap}
+    found = leader(history, surrogate=surrogate, seed=seed, trees=trees, **how)
     primary, secondary = found.primary, found.secondary
     first = _known(shares(history, primary, order, level, seed), primary)
     second = None
