@@ -25,8 +25,8 @@ from hyperlens.sections.explanation import Unavailable
 from hyperlens.sections.surrogates import Surrogates
 from hyperlens.surrogates.quality import Quality
 
-LOW = Quality("forest", 0.4, 0.6, 0.8, 4, 2, "caution", "Read it as a tendency.")
-HIGH = Quality("process", 0.9, 0.9, float("nan"), 4, 2, "trust", "It predicts well.")
+LOW = Quality("random forest", 0.4, 0.6, 0.8, 4, 2, "caution", "Read it as a tendency.")
+HIGH = Quality("Gaussian process", 0.9, 0.9, float("nan"), 4, 2, "trust", "It predicts well.")
 
 
 def effect(name: str, choice: str | None = None, note: str = "a note") -> Effect:

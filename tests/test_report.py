@@ -90,8 +90,10 @@ def test_a_surrogate_that_fails_names_nothing_in_the_headline() -> None:
     made = analysis()
     importance = made[IMPORTANCE]
     assert isinstance(importance, hl.Importance)
-    failing = replace(importance, quality=replace(LOW, verdict="do not trust"))
-    facts = card(changed(made, importance=failing).cards, "summary").facts
+    poor = replace(LOW, verdict="do not trust")
+    failing = replace(importance, quality=poor)
+    judged = Surrogates((poor, HIGH), "forest", ())
+    facts = card(changed(made, importance=failing, surrogates=judged).cards, "summary").facts
     assert [f.value for f in facts] == ["0.4", "4", "not known", "do not trust"]
 
 
@@ -456,8 +458,9 @@ def test_method_names_version_seed_and_quality() -> None:
     method = card(analysis().cards, "method")
     assert "Hyperlens 1.2.3, seed 7" in method.notes[0]
     assert "16 trees" in " ".join(method.lead)
+    assert method.lead[-1].startswith("The numbers come from the random forest, which was asked for")
     assert method.table is not None
-    assert method.table.rows[1] == ("process", "trust", "0.9", "0.9", "–", "4", "2")
+    assert method.table.rows[1] == ("Gaussian process", "trust", "0.9", "0.9", "–", "4", "2")
 
 
 def test_what_is_unavailable_says_why_and_the_rest_comes() -> None:

@@ -287,7 +287,8 @@ def test_a_notebook_aligns_numbers_and_escapes_texts() -> None:
 
 def test_a_surrogate_and_its_quality_are_short_and_show_their_verdict() -> None:
     assert repr(LOW) == (
-        "<Quality of the forest: caution; R2 0.40, rank correlation 0.60, coverage 0.80, 4 trials>"
+        "<Quality of the random forest: caution; R2 0.40, rank correlation 0.60, coverage 0.80, "
+        "4 trials>"
     )
     assert '<span class="badge caution">caution</span>' in LOW._repr_html_()
     rows = [{"x": x / 9, "loss": (x / 9) ** 2} for x in range(10)]
