@@ -458,7 +458,9 @@ def test_method_names_version_seed_and_quality() -> None:
     method = card(analysis().cards, "method")
     assert "Hyperlens 1.2.3, seed 7" in method.notes[0]
     assert "16 trees" in " ".join(method.lead)
-    assert method.lead[-1].startswith("The numbers come from the random forest, which was asked for")
+    assert method.lead[-1].startswith(
+        "The numbers come from the random forest, which was asked for"
+    )
     assert method.table is not None
     assert method.table.rows[1] == ("Gaussian process", "trust", "0.9", "0.9", "–", "4", "2")
 
