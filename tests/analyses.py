@@ -263,7 +263,6 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "path": None,
         "bias": searched(name),
         "comparison": runs(text),
-        "trials_as_read": None,
         "surrogates": Surrogates((LOW, HIGH), "forest", (text, "a warning")),
     }
     return Analysis(records, Choices(seed=7), "1.2.3")

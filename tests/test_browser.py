@@ -505,7 +505,7 @@ def test_only_runs_that_can_be_compared_are_ticked(watch: Open, tmp_path: Path) 
         page.wait_for_selector('#comparison:has-text("After 5 trials")')
 
 
-def test_budgets_are_short_and_all_can_be_used(watch: Open, tmp_path: Path) -> None:
+def test_budgets_are_short_and_lower_ones_are_used_unless_told(watch: Open, tmp_path: Path) -> None:
     rows = [f"{k % 7 / 7},{(k % 7 / 7 - 0.5) ** 2},{(1, 25 / 9, 9)[k % 3]}" for k in range(45)]
     (tmp_path / "t.csv").write_text("\n".join(["x,loss,budget", *rows]) + "\n")
     source = Source(str(tmp_path / "t.csv"), objective="loss", maximize=False)
@@ -514,8 +514,8 @@ def test_budgets_are_short_and_all_can_be_used(watch: Open, tmp_path: Path) -> N
         page.goto(client.address)
         settled(page, "overview", "data")
         texts = page.locator("#budget option").all_inner_texts()
-        assert texts == ["largest", "1", "2.778", "9", "all, lower ones too"]
-        page.get_by_label("Budget", exact=True).select_option("all")
-        eventually(
-            page, "document.querySelector('#summary')?.textContent.includes('ower budgets were')"
-        )
+        assert texts == ["largest, and what others say of it", "1", "2.778", "9", "largest alone"]
+        said = "document.querySelector('#summary')?.textContent.includes('have a budget below 9')"
+        eventually(page, said)
+        page.get_by_label("Budget", exact=True).select_option("largest")
+        eventually(page, f"!({said})")

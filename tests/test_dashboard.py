@@ -31,7 +31,6 @@ from hyperlens.dashboard.catalogue import Run, Source
 from hyperlens.dashboard.jobs import DIED
 from hyperlens.dashboard.query import SECTIONS
 from hyperlens.dashboard.reader import Reader, digest
-from hyperlens.explain.models.fidelity import all_budgets
 from hyperlens.importers.optuna.study_names import studies
 from hyperlens.reports.render import card_html
 from hyperlens.sections.parameters.regions import regions_card
@@ -271,7 +270,7 @@ def test_a_run_without_trials_is_followed(tmp_path: Path) -> None:
         assert ready(client)["objectives"] == [["value", False]]
 
 
-def test_all_budgets_are_used_as_by_the_command(tmp_path: Path) -> None:
+def test_the_largest_budget_alone_as_by_the_command(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     x = rng.random(60)
     frame = pd.DataFrame({"x": x, "loss": x**2, "budget": np.tile([1.0, 25 / 9, 9.0], 20)})
@@ -280,10 +279,12 @@ def test_all_budgets_are_used_as_by_the_command(tmp_path: Path) -> None:
     history = hl.read(tmp_path / "t.csv", objective="loss", maximize=False)
     with served(create_app([source])) as client:
         assert ready(client)["budgets"] == [1.0, 25 / 9, 9.0]
-        answer = answered(client, "overview", budget="all")
-        expected = trace_card(hl.overview(all_budgets(history)))
+        answer = answered(client, "overview", budget="largest")
+        expected = trace_card(hl.overview(history.select(budget="largest")))
         assert card_html(expected, live=True) in answer["html"]
-        assert "All 60 trials as they were read" in answered(client, "data", budget="all")["html"]
+        assert (
+            "All 60 trials as they were read" in answered(client, "data", budget="largest")["html"]
+        )
 
 
 @pytest.fixture(scope="module")

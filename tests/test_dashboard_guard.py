@@ -63,7 +63,7 @@ def test_a_query_holds_only_what_the_run_knows(body: dict[str, Any]) -> None:
     choices = query.choices
     by = SECTIONS[query.section].by
     assert choices.objective in (None, *(name for name, _ in state.objectives))
-    assert query.budget in (None, "all", *state.budgets)
+    assert query.budget in (None, "largest", *state.budgets)
     assert choices.surrogate in (None, *SURROGATES)
     assert {choices.parameter, choices.other} <= {None, *state.parameters}
     assert choices.trial in (None, *state.explained)

@@ -84,7 +84,7 @@ def test_warnings_count_what_was_left_out_in_plain_words() -> None:
     assert MESSY.warnings() == [
         "The range of 'x' was taken from the data.",
         "2 of 9 trials failed and were left out.",
-        "1 of 9 trials were pruned and left out.",
+        "1 of 9 trials were pruned before they had a final cost: best and trace are of the others.",
         "1 of 9 trials are still running and were left out.",
         "2 of 9 trials ended with a 'loss' that is not a finite number and were left out.",
     ]

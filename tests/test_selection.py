@@ -16,7 +16,8 @@ from hypothesis.extra.numpy import arrays
 
 import hyperlens as hl
 from hyperlens import AnalysisError, History, Objective, Parameter, Space, State, Trial
-from hyperlens.explain.models.fidelity import all_budgets
+from hyperlens.explain.models.fidelity import evidence
+from hyperlens.explain.models.training import training
 from hyperlens.runs.hypervolume import contributions, on_front, scaled, volume, weighted
 from hyperlens.runs.selection import narrowed
 from hyperlens.runs.where import MISSING, parse
@@ -349,33 +350,47 @@ def fidelities(honest: bool) -> History:
 def test_lower_budgets_are_used_where_they_tell_something() -> None:
     history = fidelities(honest=True)
     assert len(history.data().rows) == 25
-    found = all_budgets(history)
-    assert len(found.data().rows) == 150
-    assert "lowers the error on hidden costs" in found.notes[-1]
-    measured = {t.number: t.costs for t in history.trials if t.budget == 9.0}
-    assert measured.items() <= {t.number: t.costs for t in found.trials}.items()
-    truth = [np.sin(5 * v["x0"]) + v["x1"] ** 2 for v in (t.values for t in found.trials)]
-    known = np.array([t.costs[0] for t in found.trials])
-    assert np.corrcoef(truth, known)[0, 1] > 0.95
+    found = evidence(history)
+    assert len(found.rows) == 150
+    assert found.sentence is not None
+    assert found.sentence.startswith("150 of 175 trials were pruned (75) or have a budget below 9")
+    assert "125 configurations count with the cost that a forest predicts" in found.sentence
+    assert found.most
+    trials = [history.trials[i] for i in found.rows]
+    assert [t.budget == 9.0 for t in trials] == found.measured.tolist()
+    costs = np.array([t.costs[0] for t in trials])
+    assert (found.y == costs)[found.measured].all()
+    truth = [np.sin(5 * t.values["x0"]) + t.values["x1"] ** 2 for t in trials]
+    assert np.corrcoef(truth, found.y)[0, 1] > 0.95
+    record = hl.effect(history, "x0", surrogate="forest")
+    assert found.sentence in record.notes
+    assert len(record.observed_cost) == 25  # predicted costs are not shown as measured ones
+    assert record.support.sum() == 150
 
 
 def test_lower_budgets_that_mislead_are_not_used() -> None:
     history = fidelities(honest=False)
-    found = all_budgets(history)
-    assert "were not used" in found.notes[-1]
-    assert len(found.data().rows) == 25
-    assert {t.budget for t in found.trials} == {9.0}
+    found = evidence(history)
+    assert found.sentence is not None
+    assert "and left out: with them" in found.sentence
+    assert len(found.rows) == 25
+    assert {history.trials[i].budget for i in found.rows} == {9.0}
+    assert training(history).aside == (found.sentence,)
 
 
 def test_budgets_that_cannot_be_checked_or_do_not_exist() -> None:
     history = fidelities(honest=True)
     few = History(history.space, history.objectives, history.trials[:20])
-    assert "too few to check" in all_budgets(few).notes[-1]
+    assert "too few to test" in str(evidence(few).sentence)
     plain = tuple(Trial(k, t.values, t.costs) for k, t in enumerate(history.trials))
-    with pytest.raises(AnalysisError, match="No trial of this run has a budget"):
-        all_budgets(History(history.space, history.objectives, plain))
-    same = history.select(budget=9.0)
-    assert len(all_budgets(same).trials) == len(same.trials)
+    assert evidence(History(history.space, history.objectives, plain)).sentence is None
+    for same in (history.select(budget=9.0), history.select(budget="largest")):
+        found = evidence(same)
+        assert found.sentence is None
+        assert found.measured.all()
+        assert len(found.rows) == 25
+    both = history.select(states=["complete", "pruned"])
+    assert evidence(both).sentence is None  # asked for with the costs that they have
 
 
 def test_selected_runs_are_explained() -> None:

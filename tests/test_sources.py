@@ -125,7 +125,7 @@ def test_the_same_numbers_everywhere(folder: Path, run: Any) -> None:
         (["--weights", "error=1,gain=0.5"], None),
         (["--objective", "hypervolume"], None),
         (["--objective", "gain"], None),
-        (["--budget", "all"], None),
+        (["--budget", "largest"], None),
     ],
 )
 def test_every_explaining_command_can_choose(
@@ -150,7 +150,7 @@ def test_the_options_do_what_the_method_does(folder: Path, run: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "because"),
     [
-        (["--budget", "x"], "give a number or 'all'"),
+        (["--budget", "x"], "give a number or 'largest'"),
         (["--budget", "5"], "choose one of '1', '3', '9'"),
         (["--states", "done"], "no state 'done'"),
         (["--where", "nope == 1"], "no 'nope'"),

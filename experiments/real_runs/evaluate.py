@@ -138,8 +138,8 @@ def as_study(tasks: Tasks, run: dict[str, FloatArray], n: int) -> optuna.Study:
 
 def measured(tasks: Tasks, study: optuna.Study, truth: Truth, all_budgets: bool) -> Row:
     history = hl.read(study)
-    if all_budgets:
-        history = hl.all_budgets(history)
+    if not all_budgets:
+        history = history.select(budget="largest")
     began = time.process_time()
     found = hl.importance(history, level=LEVEL)
     seconds = time.process_time() - began

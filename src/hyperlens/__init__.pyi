@@ -25,7 +25,6 @@ from .explain.importance.local_importance import (
     local_importance as local_importance,
 )
 from .explain.importance.subspace import Subspace as Subspace
-from .explain.models.fidelity import all_budgets as all_budgets
 from .explain.models.fitting import Fitted as Fitted, fit as fit
 from .explain.models.leader import Leader as Leader, leader as leader
 from .explain.proposals.path import ProposalPath as ProposalPath, path as path

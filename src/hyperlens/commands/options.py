@@ -14,13 +14,13 @@ from hyperlens.surrogates.protocol import SurrogateKind
 def _budget(text: str | None) -> float | str | None:
     if text is None:
         return None
-    if text.strip().lower() == "all":
-        return "all"
+    if text.strip().lower() == "largest":
+        return "largest"
     try:
         return float(text)
     except ValueError:
         raise AnalysisError(
-            f"A budget of '{text}' is not understood; give a number or 'all'."
+            f"A budget of '{text}' is not understood; give a number or 'largest'."
         ) from None
 
 
@@ -104,7 +104,8 @@ Part = Annotated[
             str | None,
             typer.Option(
                 callback=_budget,
-                help="One budget, or 'all': lower ones used too where that is sound.",
+                help="One budget, or 'largest': else lower ones and pruned trials tell of it too, "
+                "where that is sound.",
             ),
         ],
         states=Annotated[

@@ -39,10 +39,6 @@ def read(source: str, reading: TableReading, part: Selection) -> tuple[History, 
     sizes = {name: abs(weight) for name, weight in weights.items()}
     part = replace(part, weights=sizes or None, hypervolume=hypervolume)
     history = history if part == Selection() else part.of(history)
-    if part.budget == "all":
-        from hyperlens.explain.models.fidelity import all_budgets
-
-        history = all_budgets(history)
     known = {objective.name for objective in history.objectives}
     return history, reading.objective if reading.objective in known else None
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from hyperlens.dashboard.catalogue import RunState
 from hyperlens.sections.choices import Choices, Step
@@ -15,7 +15,7 @@ SURROGATES = ("gp", "forest")
 MOST_SPLITS = 20
 MOST_STEPS = 60
 MOST_RUNS = 12  # beside each other
-ALL = "all"  # budgets: lower ones used too, where that is sound
+LARGEST = "largest"  # budget: what lower ones and pruned trials say of it is not used
 
 
 class BadQuery(ValueError):
@@ -28,12 +28,12 @@ class Query:
 
     section: str
     choices: Choices = field(default_factory=Choices)
-    budget: float | str | None = None
+    budget: float | Literal["largest"] | None = None
     runs: tuple[int, ...] = ()
 
     @property
     def quick(self) -> bool:
-        return SECTIONS[self.section].quick and self.budget != ALL
+        return SECTIONS[self.section].quick
 
     def key(self, run: int, versions: tuple[str, ...]) -> str:
         """The same for the same data and choices, whoever asks."""
@@ -51,7 +51,7 @@ def parse(body: Any, state: RunState, runs: int) -> Query:
     return Query(
         section=section.id,
         choices=_choices(body, state, section),
-        budget=_among(body, "budget", (*state.budgets, ALL) if state.budgets else ()),
+        budget=_among(body, "budget", (*state.budgets, LARGEST) if state.budgets else ()),
         runs=_runs(body.get("runs", []), runs) if section.id == "comparison" else (),
     )
 

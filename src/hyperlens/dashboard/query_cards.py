@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hyperlens.dashboard.query import ALL, SECTIONS, Query
-from hyperlens.explain.models.fidelity import all_budgets
+from hyperlens.dashboard.query import SECTIONS, Query
 from hyperlens.runs.history import History
 from hyperlens.runs.selection import Selection
 from hyperlens.sections.cards.card import Card
@@ -38,15 +37,11 @@ def query_cards(
 
 def _at_budget(history: History, query: Query) -> History:
     """The run at the budget asked for; kept with the run, so that what is computed from it is too."""
-    budget, objective = query.budget, query.choices.objective
+    budget = query.budget
     if budget is None:
         return history
-    key = ("at budget", budget, objective if budget == ALL else None)
+    key = ("at budget", budget)
     if key not in history.memory:
-        history.memory[key] = (
-            all_budgets(history, objective)
-            if budget == ALL
-            else Selection(budget=float(budget)).of(history)
-        )
+        history.memory[key] = Selection(budget=budget).of(history)
     at_budget: History = history.memory[key]
     return at_budget

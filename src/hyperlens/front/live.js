@@ -46,7 +46,7 @@ const hideUnless = (name, needed) =>
 function fillChoices(seen) {
   fill(field("objective"), seen.objectives.map(([name]) => [name, name]));
   hideUnless("objective", seen.objectives.length > 1);
-  fill(field("budget"), [["", "largest"], ...seen.budgets.map((b) => [b, rounded(b)]), ["all", "all, lower ones too"]]);
+  fill(field("budget"), [["", "largest, and what others say of it"], ...seen.budgets.map((b) => [b, rounded(b)]), ["largest", "largest alone"]]);
   hideUnless("budget", seen.budgets.length > 1);
   fill(field("parameter"), [["", "the most important"], ...seen.parameters.map((name) => [name, name])]);
   fill(field("other"), [["", "none"], ...seen.parameters.map((name) => [name, name])]);
@@ -70,7 +70,7 @@ const CHOSEN = {
 function query(slot) {
   const asked = { run: view.run, section: slot.section, objective: field("objective").value || null };
   const budget = field("budget").value;
-  if (budget) asked.budget = budget === "all" ? budget : Number(budget);
+  if (budget) asked.budget = budget === "largest" ? budget : Number(budget);
   for (const name of slot.by) if (name in CHOSEN) asked[name] = CHOSEN[name]();
   return asked;
 }

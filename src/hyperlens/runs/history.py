@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -115,7 +115,8 @@ class History:
     """A run: its space, what was measured, all trials in order, and what the reader noticed.
 
     `analysed` are the states whose trials are learnt from, if their cost is finite and not diverged;
-    `keep_tail` lets diverged ones count like all others. `plan` is that of a search over models.
+    `keep_tail` lets diverged ones count like all others. Pruned trials and lower budgets are evidence
+    where that is sound unless `largest_only`. `plan` is that of a search over models.
     `memory` keeps what was computed from it, so that asking twice costs once.
     """
 
@@ -126,6 +127,7 @@ class History:
     notes: tuple[str, ...] = ()
     analysed: frozenset[State] = frozenset({State.COMPLETE})
     keep_tail: bool = False
+    largest_only: bool = False
     plan: SearchPlan | None = None
     vectors: FloatArray = field(init=False, repr=False, compare=False)
     memory: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -281,7 +283,7 @@ class History:
             )
         for state in (State.FAILED, State.PRUNED, State.RUNNING):
             if n := self.count(state):
-                what = _COUNT[state] if state in self.analysed else f"{_WAS[state]} left out"
+                what = _COUNT[state] if state in self.analysed else _LEFT[state]
                 warnings.append(f"{n} of {len(self.trials)} trials {what}.")
         finite = np.isfinite(self.measured(measure))
         if diverged := self.divergence(objective):
@@ -291,8 +293,8 @@ class History:
         if complete and (used := len(self.data(objective).rows)) < complete:
             budget = self.trials[int(self.data(objective).rows[0])].budget
             warnings.append(
-                f"Only the {used} of {complete} complete trials at the largest budget, {budget:g}, are "
-                "analysed."
+                f"{used} of {complete} complete trials have the largest budget, {budget:g}: best and "
+                "trace are of these."
             )
         if strange := int((self.is_analysed & ~finite).sum()):
             warnings.append(
@@ -305,7 +307,7 @@ class History:
         self,
         *,
         states: Iterable[str] | None = None,
-        budget: float | None = None,
+        budget: float | Literal["largest"] | None = None,
         where: str | None = None,
         last: int | None = None,
         weights: Mapping[str, float] | None = None,
@@ -328,10 +330,10 @@ class History:
         return -best if self.objective(objective).maximize else best
 
 
-_WAS = {
-    State.FAILED: "failed and were",
-    State.PRUNED: "were pruned and",
-    State.RUNNING: "are still running and were",
+_LEFT = {
+    State.FAILED: "failed and were left out",
+    State.PRUNED: "were pruned before they had a final cost: best and trace are of the others",
+    State.RUNNING: "are still running and were left out",
 }
 _COUNT = {
     State.FAILED: "failed and count with the cost that they left",

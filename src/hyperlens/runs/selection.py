@@ -26,14 +26,15 @@ _SIGNS = {"equal": "==", "not equal": "!=", "in": "in", "greater": ">", "less": 
 class Selection:
     """What of a run is analysed.
 
-    `states` are the states of trials to analyse (complete ones by default); the `budget` "all" keeps
-    every one; `where` is a condition on parameters, objectives and facts of trials (see
-    hyperlens.runs.where), which narrows the space too; `last` counts after all else. `weights` or
-    `hypervolume` make several objectives one. `keep_tail` lets trials that diverged count.
+    `states` are the states of trials to analyse (complete ones by default); the `budget` "largest"
+    forbids what lower ones and pruned trials say of it; `where` is a condition on parameters,
+    objectives and facts of trials (see hyperlens.runs.where), which narrows the space too; `last`
+    counts after all else. `weights` or `hypervolume` make several objectives one. `keep_tail` lets
+    trials that diverged count.
     """
 
     states: Iterable[str] | None = None
-    budget: float | Literal["all"] | None = None
+    budget: float | Literal["largest"] | None = None
     where: str | None = None
     last: int | None = None
     weights: Mapping[str, float] | None = None
@@ -55,7 +56,7 @@ class Selection:
             analysed = _states(self.states)
             trials = [t for t in trials if t.state in analysed]
             conditions.append(f"in the state {' or '.join(sorted(analysed))}")
-        if self.budget is not None and self.budget != "all":
+        if self.budget is not None and self.budget != "largest":
             trials = _at(trials, self.budget)
             conditions.append(f"of budget {self.budget:g}")
         if self.where is not None:
@@ -79,6 +80,8 @@ class Selection:
         if conditions and len(trials) < len(history.trials):
             counts = f"{len(trials)} of {len(history.trials)}"
             notes += (f"Only {counts} trials were chosen: {', '.join(conditions)}.",)
+        if self.budget == "largest":
+            notes += ("Lower budgets and pruned trials are left out, as was asked for.",)
         return replace(
             history,
             space=space,
@@ -86,6 +89,7 @@ class Selection:
             notes=notes,
             analysed=analysed,
             keep_tail=self.keep_tail or history.keep_tail,
+            largest_only=self.budget == "largest" or history.largest_only,
         )
 
 

@@ -13,7 +13,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from hyperlens import __version__
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.models.fidelity import AS_READ
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.sections.choices import Choices
@@ -90,12 +89,6 @@ class Explanation:
         self._memory: dict[Hashable, Any] = {} if runs else history.memory
         self._progress = progress
         self._seconds, self._done = seconds, 0.0
-
-    @property
-    def as_read(self) -> History:
-        """The run without predicted costs, which stand in where all budgets are used."""
-        history: History = self.history.memory.get(AS_READ, self.history)
-        return history
 
     @property
     def how(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def cards(records: Records) -> tuple[Card, ...]:
         title="Summary",
         lead=(
             overview.counts,
-            *overview.aside,
+            *aside(records),
             f"{overview.sentence} Its configuration is below.",
             ("" if known else "What mattered most is not known: ") + importance.sentence,
             f"What to do next: {' '.join(what_next(records))}",
@@ -48,7 +48,12 @@ def _notes(records: Records) -> tuple[str, ...]:
     """What is to be known besides, each once."""
     overview, importance = records[OVERVIEW], records[IMPORTANCE]
     notes = dict.fromkeys((*overview.notes, *importance.notes, *warnings(records)))
-    return tuple(note for note in notes if note not in overview.aside)
+    return tuple(note for note in notes if note not in aside(records))
+
+
+def aside(records: Records) -> tuple[str, ...]:
+    """What of the run was set aside, so that every number is about the rest."""
+    return tuple(dict.fromkeys((*records[OVERVIEW].aside, *records[SURROGATES].aside)))
 
 
 def warnings(records: Records) -> tuple[str, ...]:

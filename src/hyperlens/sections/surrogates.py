@@ -21,6 +21,7 @@ class Surrogates(Record):
     qualities: tuple[Quality, ...]
     primary: SurrogateName
     notes: tuple[str, ...]
+    aside: tuple[str, ...] = ()  # what of the run was set aside, said first
 
     @property
     def verdicts(self) -> set[str]:
@@ -73,7 +74,12 @@ def _compute(e: Explanation) -> Surrogates:
     if isinstance(found, Unavailable):
         return Surrogates((), named or SECOND_OPINION, (found.why,))
     fits = sorted(found.candidates, key=lambda fitted: fitted.name != named)  # the named one first
-    return Surrogates(tuple(f.quality for f in fits), named or fits[0].name, found.notes)
+    return Surrogates(
+        qualities=tuple(f.quality for f in fits),
+        primary=named or fits[0].name,
+        notes=found.notes,
+        aside=fits[0].training.aside,
+    )
 
 
 SURROGATES = Part("surrogates", _compute, "fitting the surrogates", 4.0)

@@ -12,7 +12,7 @@ from hyperlens.sections.parameters.regions import REGIONS
 from hyperlens.sections.run.models import MODELS, WINNER
 from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.run.search import BIAS
-from hyperlens.sections.summary import warnings
+from hyperlens.sections.summary import aside, warnings
 from hyperlens.sections.surrogates import SURROGATES
 from hyperlens.terminal import COLOURS, listed
 from hyperlens.terminal.tables import drawn, facts
@@ -30,7 +30,8 @@ def show_analysis(analysis: Analysis) -> None:
     surrogates = analysis[SURROGATES]
     console.print(_facts(analysis))
     console.print()
-    for sentence in overview.aside:
+    first = aside(analysis)
+    for sentence in first:
         console.print(Text(printable(sentence), style="bold"))
     _show_models(console, analysis)
     if isinstance(importance, Importance):
@@ -44,7 +45,7 @@ def show_analysis(analysis: Analysis) -> None:
     leads = [surrogates.sentence] if surrogates.qualities else []
     findings = (*leads, *regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
     said = (*findings, *remarks, *doubts)
-    listed(console, (sentence for sentence in said if sentence not in overview.aside))
+    listed(console, (sentence for sentence in said if sentence not in first))
 
 
 def _show_models(console: Console, analysis: Analysis) -> None:

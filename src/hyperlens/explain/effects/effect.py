@@ -267,14 +267,16 @@ def _bands(average: Marginal, band: Band, level: float, sign: float) -> dict[str
 def _trials(
     history: History, data: Training, columns: tuple[int, ...], points: FloatArray, sign: float
 ) -> dict[str, Any]:
-    """Values and costs of the trials in which the parameters are active, and where they lie."""
+    """Values and measured costs of the trials in which the parameters are active, and how many of all
+    lie where."""
     X = data.X[:, list(columns)]
     active = ~np.isnan(X).any(axis=1)
-    trials = [history.trials[i] for i in data.rows[active]]
+    seen = active & data.measured
+    trials = [history.trials[i] for i in data.rows[seen]]
     names = [history.space.names[j] for j in columns]
     return {
         "observed": tuple(tuple(t.values[name] for t in trials) for name in names),
-        "observed_cost": sign * data.y[active],
+        "observed_cost": sign * data.y[seen],
         "support": _support(X[active], points),
     }
 

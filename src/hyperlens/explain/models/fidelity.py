@@ -1,164 +1,202 @@
-"""Trials of lower budgets used to explain the largest: a forest that knows the budget.
+"""Pruned trials and lower budgets used to explain the largest: a forest that knows the budget.
 
 The budget, by its logarithm, is one more known input of the forest. A configuration that was never
-run at the largest budget gets the cost that the forest predicts for it there. That is done only
-where it is sound: where hidden costs at the largest budget are predicted better with the lower
-budgets than without them.
+run at the largest budget gets the cost that the forest predicts for it there. Whether that is sound
+is tested: costs at the largest budget are hidden, and predicted with the lower budgets and without.
+
+    with them they are predicted better   all lower budgets are used
+    neither better nor clearly worse      pruned trials are used as bounds
+    clearly worse, or too few to test     none is used: what stopped a trial says nothing of its end
+
+A bound: a pruned trial was stopped for being worse than others, so it counts with no better cost than
+the median of those that were not stopped. The hidden costs are of trials that went on, so they cannot
+show what pruned ones know of the parts of the space in which all were stopped.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from hyperlens.errors import AnalysisError
-from hyperlens.runs.history import History, State, Trial
-from hyperlens.spaces.cube import Axis, Cube, FloatArray, IntArray
+from hyperlens.runs.history import Data, History, State
+from hyperlens.spaces.cube import Axis, BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates.random_forest.forest import Forest
+from hyperlens.words import counted
 
-AS_READ = "as read"  # where a run that uses all budgets remembers the one it is of
 FOLDS = 5
 FEWEST = 2 * FOLDS  # trials at the largest budget, to check against
+CLEARLY = 1.0  # standard errors
+
+Finding = Literal["better", "equal", "worse"]
 
 
-def all_budgets(history: History, objective: str | None = None, seed: int = 0) -> History:
-    """The run at its largest budget, with what lower budgets say of it where that is sound."""
-    completed = _all_budgets(history, objective, seed)
-    completed.memory[AS_READ] = history
-    return completed
+@dataclass(frozen=True)
+class Evidence(Data):
+    """What is known of costs at the largest budget: `measured` there, or else predicted for it.
+
+    `sentence` says what became of pruned trials and lower budgets; None where there are none. `most`
+    says whether those are more than the trials that were measured.
+    """
+
+    measured: BoolArray
+    sentence: str | None = None
+    most: bool = False
 
 
-def _all_budgets(history: History, objective: str | None, seed: int) -> History:
-    chosen = history.objective(objective)
-    k = history.objectives.index(chosen)
-    rows, budgets = _usable(history, k)
-    largest = float(budgets.max())
-    full = budgets == largest
-    if full.all():
-        return replace(history, notes=(*history.notes, "All trials have the same budget."))
-    X = history.vectors[rows]
-    y = np.array([history.trials[i].costs[k] for i in rows])
-    place = _places(budgets)
-    note = _why_not(y[full])
-    if note is None:
-        error, alone = _errors(history.space.cube, X, y, place, full, seed)
-        if not error < alone:
-            note = (
-                f"Lower budgets were not used: with them hidden costs at budget {largest:g} are "
-                f"predicted with an error of {error:.2f} of their standard deviation, without them "
-                f"with {alone:.2f}."
-            )
-    if note is not None:
-        kept = _at_largest(history, rows[full])
-        return replace(history, trials=kept, notes=(*history.notes, note))
-    forest = Forest(_wider(history.space.cube), seed=seed).fit(np.column_stack([X, place]), y)
-    trials, predicted = _completed(history, forest, rows, X, full, budgets, largest, k)
-    sentence = (
-        f"{int((~full).sum())} trials of lower budgets were used: {predicted} configurations "
-        f"that were not run at budget {largest:g} count with the cost a forest predicts for it, which "
-        f"lowers the error on hidden costs from {alone:.2f} to {error:.2f} of their standard deviation."
+@dataclass(frozen=True)
+class _Levels:
+    """Trials with a cost at some budget: positions, vectors, minimised costs, and which are at the
+    largest budget. `place` is a budget on [0, 1]."""
+
+    rows: IntArray
+    X: FloatArray
+    y: FloatArray
+    budget: FloatArray
+    full: BoolArray
+    pruned: BoolArray
+
+    @property
+    def place(self) -> FloatArray:
+        """Budgets on [0, 1], by their logarithm where all are positive."""
+        scale = np.log(self.budget) if self.budget.min() > 0 else self.budget
+        return np.asarray((scale - scale.min()) / (scale.max() - scale.min()))
+
+    def part(self, keep: BoolArray) -> "_Levels":
+        return replace(self, **{name: part[keep] for name, part in vars(self).items()})
+
+
+def evidence(history: History, objective: str | None = None, seed: int = 0) -> Evidence:
+    """Costs at the largest budget, with what other trials say of it where that is sound."""
+    data = history.data(objective)
+    alone = Evidence(data.X, data.y, data.rows, np.ones(len(data.y), dtype=bool))
+    if history.largest_only or {State.COMPLETE, State.PRUNED} <= history.analysed:
+        return alone
+    levels = _levels(history, objective)
+    unused = history.count(State.PRUNED) - int(levels.pruned.sum())
+    lower = int((~levels.full).sum())
+    if not lower:
+        return replace(alone, sentence=_without_cost(history, unused), most=unused > len(data.y))
+    what = _named(levels, len(history.trials))
+    if (why := _untestable(levels)) is not None:
+        return replace(alone, sentence=f"{what} and left out: {why}", most=lower > len(data.y))
+    finding, errors = _tested(history.space.cube, levels, seed)
+    if finding == "equal":
+        levels = levels.part(levels.full | levels.pruned)
+        finding = "equal" if not levels.full.all() else "worse"
+    if finding == "worse":
+        sentence = f"{what} and left out: with them, {errors}."
+        return replace(alone, sentence=sentence, most=lower > len(data.y))
+    known = _completed(history, levels, finding == "equal", seed)
+    predicted = counted(int((~known.measured).sum()), "configuration")
+    end = f"at budget {levels.budget.max():g}"
+    how = f"{predicted} count with the cost that a forest predicts {end}; with them, {errors}"
+    if finding == "equal":
+        how = (
+            f"{predicted} count as bounds, with the cost that a forest predicts {end} but none "
+            f"better than the median of those that were not pruned; with them, {errors}"
+        )
+    return replace(known, sentence=f"{what} and used: {how}.", most=lower > len(data.y))
+
+
+def _without_cost(history: History, count: int) -> str | None:
+    if not count:
+        return None
+    return (
+        f"{count} of {len(history.trials)} trials were pruned and left out: they recorded no cost at a "
+        "known budget."
     )
-    return replace(history, trials=trials, notes=(*history.notes, sentence))
 
 
-def _usable(history: History, k: int) -> tuple[IntArray, FloatArray]:
-    """Positions of trials with a finite cost and a budget; a complete one without had all of it."""
-    rows, budgets = [], []
+def _levels(history: History, objective: str | None) -> _Levels:
+    """Trials with a finite cost and a budget; a complete one without a budget had all of it."""
+    chosen = history.objective(objective)
+    costs = chosen.sign * history.measured(chosen)
     states = history.analysed | {State.PRUNED}
-    for i, trial in enumerate(history.trials):
-        known = trial.budget is not None or trial.state is State.COMPLETE
-        if trial.state in states and known and np.isfinite(trial.costs[k]):
-            rows.append(i)
-            budgets.append(np.nan if trial.budget is None else trial.budget)
-    numbers = np.array(budgets, dtype=float)
-    if not np.isfinite(numbers).any():
-        raise AnalysisError("No trial of this run has a budget; leave out --budget.")
-    whole = np.isnan(numbers)
-    if whole.any():  # beyond every step at which one was stopped
-        numbers[whole] = np.nanmax(numbers) + 1.0
-    return np.array(rows), numbers
+    apart = np.zeros(len(costs), dtype=bool) if history.keep_tail else history.diverged(objective)
+    budgets = np.array(
+        [np.nan if t.budget is None else t.budget for t in history.trials], dtype=float
+    )
+    complete = np.array([t.state is State.COMPLETE for t in history.trials], dtype=bool)
+    usable = np.array([t.state in states for t in history.trials], dtype=bool)
+    usable &= np.isfinite(costs) & ~apart & (complete | np.isfinite(budgets))
+    if np.isfinite(budgets[usable]).any():  # beyond every step at which one was stopped
+        budgets[complete & np.isnan(budgets)] = np.nanmax(budgets[usable]) + 1.0
+    rows = np.flatnonzero(usable)
+    budget = budgets[rows]
+    full = budget == np.nanmax(budget) if np.isfinite(budget).any() else np.ones_like(budget, bool)
+    pruned = np.array([history.trials[i].state is State.PRUNED for i in rows], dtype=bool)
+    return _Levels(rows, history.vectors[rows], costs[rows], budget, full, pruned & ~full)
 
 
-def _places(budgets: FloatArray) -> FloatArray:
-    """Budgets on [0, 1], by their logarithm where all are positive."""
-    scale = np.log(budgets) if budgets.min() > 0 else budgets
-    return np.asarray((scale - scale.min()) / (scale.max() - scale.min()))
+def _named(levels: _Levels, total: int) -> str:
+    """The trials that are not at the largest budget: "316 of 400 trials were pruned"."""
+    lower, pruned = int((~levels.full).sum()), int(levels.pruned.sum())
+    ways = {
+        "were pruned": lower == pruned,
+        f"have a budget below {levels.budget.max():g}": pruned == 0,
+        f"were pruned ({pruned}) or have a budget below {levels.budget.max():g}": True,
+    }
+    return f"{lower} of {total} trials {next(way for way, holds in ways.items() if holds)}"
+
+
+def _untestable(levels: _Levels) -> str | None:
+    """Why it cannot be tested whether lower budgets are of use."""
+    at_largest = levels.y[levels.full]
+    if len(at_largest) < FEWEST:
+        return (
+            f"{counted(len(at_largest), 'trial')} at the largest budget are too few to test whether "
+            f"they tell anything of it ({FEWEST} are needed)."
+        )
+    if float(np.ptp(at_largest)) == 0.0:
+        return "all costs at the largest budget are the same."
+    return None
 
 
 def _wider(cube: Cube) -> Cube:
     return Cube((*cube.axes, Axis()), cube.conditions)
 
 
-def _why_not(at_largest: FloatArray) -> str | None:
-    """Why it cannot be checked whether lower budgets are of use."""
-    if len(at_largest) < FEWEST:
-        return (
-            f"Lower budgets were not used: {len(at_largest)} trials at the largest budget are too few "
-            f"to check whether that is sound ({FEWEST} are needed)."
-        )
-    if float(np.ptp(at_largest)) == 0.0:
-        return "Lower budgets were not used: all costs at the largest budget are the same."
-    return None
-
-
-def _errors(
-    cube: Cube, X: FloatArray, y: FloatArray, place: FloatArray, full: FloatArray, seed: int
-) -> tuple[float, float]:
-    """Errors on hidden costs at the largest budget, by their deviation: with and without lower ones."""
-    at_full = np.flatnonzero(full)
-    folds = np.array_split(np.random.default_rng(seed).permutation(at_full), FOLDS)
-    wide = np.column_stack([X, place])
-    squared = np.zeros(2)
-    for fold in folds:
+def _tested(cube: Cube, levels: _Levels, seed: int) -> tuple[Finding, str]:
+    """What lower budgets do to the prediction of hidden costs at the largest, and both errors."""
+    at_full = np.flatnonzero(levels.full)
+    X, y, wide = levels.X, levels.y, np.column_stack([levels.X, levels.place])
+    squared = np.empty((2, len(y)))
+    for fold in np.array_split(np.random.default_rng(seed).permutation(at_full), FOLDS):
         seen = np.setdiff1d(np.arange(len(y)), fold)
         alone = np.setdiff1d(at_full, fold)
         both = Forest(_wider(cube), seed=seed).fit(wide[seen], y[seen]).predict(wide[fold])[0]
         single = Forest(cube, seed=seed).fit(X[alone], y[alone]).predict(X[fold])[0]
-        squared += [((both - y[fold]) ** 2).sum(), ((single - y[fold]) ** 2).sum()]
-    with_lower, without = np.sqrt(squared / len(at_full)) / y[at_full].std()
-    return float(with_lower), float(without)
-
-
-def _at_largest(history: History, rows: IntArray) -> tuple[Trial, ...]:
-    """All trials but those of lower budgets."""
-    full = set(rows.tolist())
-    return tuple(
-        t
-        for i, t in enumerate(history.trials)
-        if i in full or not (t.state in history.analysed or t.state is State.PRUNED)
+        squared[:, fold] = (both - y[fold]) ** 2, (single - y[fold]) ** 2
+    squared = squared[:, at_full]
+    more = squared[0] - squared[1]
+    doubt = CLEARLY * float(more.std(ddof=1)) / np.sqrt(len(more))
+    finding: Finding = "equal" if more.mean() <= doubt else "worse"
+    if more.mean() < 0:
+        finding = "better"
+    with_lower, without = np.sqrt(squared.mean(axis=1)) / y[at_full].std()
+    errors = (
+        f"hidden costs at budget {levels.budget.max():g} are predicted with an error of "
+        f"{with_lower:.2f} of their standard deviation, without them with {without:.2f}"
     )
+    return finding, errors
 
 
-def _completed(
-    history: History,
-    forest: Forest,
-    rows: IntArray,
-    X: FloatArray,
-    full: FloatArray,
-    budgets: FloatArray,
-    largest: float,
-    k: int,
-) -> tuple[tuple[Trial, ...], int]:
-    """Trials at the largest budget, measured or predicted, one of each configuration and scenario."""
-    costs = forest.predict(np.column_stack([X, np.ones(len(X))]))[0]
+def _completed(history: History, levels: _Levels, bounds: bool, seed: int) -> Evidence:
+    """Costs at the largest budget, measured or predicted, one of each configuration and scenario."""
+    X, y, full = levels.X, levels.y, levels.full
+    forest = Forest(_wider(history.space.cube), seed=seed).fit(
+        np.column_stack([X, levels.place]), y
+    )
+    predicted = forest.predict(np.column_stack([X, np.ones(len(X))]))[0]
+    if bounds:
+        predicted = np.maximum(predicted, np.median(y[full]))
     best: dict[object, int] = {}
-    for p in np.lexsort((rows, -budgets)).tolist():  # the largest budget of each comes first
-        trial = history.trials[rows[p]]
+    for p in np.lexsort((levels.rows, -levels.budget)).tolist():  # the largest budget comes first
+        trial = history.trials[levels.rows[p]]
         key = (np.where(np.isnan(X[p]), -1.0, X[p]).tobytes(), trial.seed, trial.instance)
         if full[p]:
             best["measured", p] = p
         best.setdefault(key, p)
-    chosen = {int(rows[p]): p for p in best.values()}
-    used = set(rows.tolist())
-    filled, predicted = [], 0
-    for i, trial in enumerate(history.trials):
-        if i in chosen and not full[chosen[i]]:
-            told = list(trial.costs)
-            told[k] = float(costs[chosen[i]])
-            trial = replace(trial, costs=tuple(told), budget=largest, state=State.COMPLETE)
-            predicted += 1
-        elif i in chosen:
-            trial = replace(trial, budget=largest)
-        elif i in used or trial.state is State.PRUNED:
-            continue
-        filled.append(trial)
-    return tuple(filled), predicted
+    chosen = np.array(sorted(set(best.values())))
+    costs = np.where(full, y, predicted)[chosen]
+    return Evidence(X[chosen], costs, levels.rows[chosen], full[chosen])

@@ -1,4 +1,4 @@
-"""What a surrogate learns from: one budget, one cost per configuration, capped where asked."""
+"""What a surrogate learns from: costs at one budget, one per configuration, capped where asked."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,8 +6,9 @@ from typing import Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.fidelity import Evidence, evidence
 from hyperlens.runs.history import Data, History
-from hyperlens.spaces.cube import Axis, Cube, FloatArray, IntArray
+from hyperlens.spaces.cube import Axis, BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates.random_forest.forest import Forest
 
 Cap = float | Literal["default"] | str  # a cost, "default", or "quantile=0.25"
@@ -15,10 +16,16 @@ Cap = float | Literal["default"] | str  # a cost, "default", or "quantile=0.25"
 
 @dataclass(frozen=True)
 class Training(Data):
-    """The same arrays, the cap in the user's direction, and sentences on what was done."""
+    """The same arrays, the cap in the user's direction, and sentences on what was done.
+
+    `measured` are the rows whose cost was measured at this budget; other costs are predicted for it.
+    `aside` are those of the notes that a reader must know first.
+    """
 
     cap: float | None
     notes: tuple[str, ...]
+    measured: BoolArray
+    aside: tuple[str, ...] = ()
 
 
 def training(
@@ -28,17 +35,37 @@ def training(
     cap: Cap | None = None,
     seed: int = 0,
 ) -> Training:
-    """Rows to learn from. Several scenarios become one cost; costs worse than `cap` become `cap`."""
-    data, notes = _over_scenarios(history, history.data(objective, budget), seed)
-    if diverged := history.divergence(objective):
-        notes = (diverged, *notes)
+    """Rows to learn from: at a budget, or at the largest, with what lower ones and pruned trials say
+    of it. Several scenarios become one cost; costs worse than `cap` become `cap`."""
+    found = _found(history, objective, budget, seed)
+    data, averaged = _over_scenarios(history, found, seed)
+    measured = np.isin(data.rows, found.rows[found.measured])
+    diverged = history.divergence(objective)
+    aside = tuple(filter(None, (diverged, found.sentence if found.most else None)))
+    told = filter(None, (*aside, diverged, found.sentence, *averaged))
+    notes = tuple(dict.fromkeys(told))
     if cap is None:
-        return Training(data.X, data.y, data.rows, None, notes)
+        return Training(data.X, data.y, data.rows, None, notes, measured, aside)
     most = _threshold(history, data, cap, objective, seed)
     capped = int((data.y > most).sum())
     shown = history.shown(most, objective)
     note = f"Costs worse than {shown:.6g} count as {shown:.6g}: {capped} of {len(data.y)} are."
-    return Training(data.X, np.minimum(data.y, most), data.rows, shown, (*notes, note))
+    y = np.minimum(data.y, most)
+    return Training(data.X, y, data.rows, shown, (*notes, note), measured, aside)
+
+
+def _found(history: History, objective: str | None, budget: float | None, seed: int) -> Evidence:
+    """Costs at a budget that was asked for, else what is known of the largest."""
+    key = ("evidence", history.objective(objective).name, budget, seed)
+    if key not in history.memory:
+        if budget is None:
+            history.memory[key] = evidence(history, objective, seed)
+        else:
+            data = history.data(objective, budget)
+            every = np.ones(len(data.y), dtype=bool)
+            history.memory[key] = Evidence(data.X, data.y, data.rows, every)
+    found: Evidence = history.memory[key]
+    return found
 
 
 def _over_scenarios(history: History, data: Data, seed: int) -> tuple[Data, tuple[str, ...]]:

@@ -230,9 +230,8 @@ def _fitted(
     notes: tuple[str, ...],
 ) -> Proposer:
     number = history.trials[place].number
-    before = replace(
-        history, trials=history.trials[:place], keep_tail=True
-    )  # as a proposer sees it
+    # a proposer sees the costs as they are
+    before = replace(history, trials=history.trials[:place], keep_tail=True, largest_only=True)
     if place < first_explainable(history, objective):
         raise AnalysisError(
             f"Before trial {number} fewer than two different costs were known, so no surrogate can "

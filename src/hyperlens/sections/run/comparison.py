@@ -10,13 +10,12 @@ from hyperlens.sections.explanation import Explanation, Part, Records, Unavailab
 
 
 def _compute(e: Explanation) -> RunComparison | Unavailable | None:
-    """By the objective of the report, if any of the runs has it; always as the runs were read."""
+    """By the objective of the report, if any of the runs has it."""
     if not e.runs:
         return None
-    runs = {name: e.as_read if run is e.history else run for name, run in e.runs.items()}
-    objectives = {o.name for run in runs.values() for o in run.objectives}
+    objectives = {o.name for run in e.runs.values() for o in run.objectives}
     objective = e.choices.objective if e.choices.objective in objectives else None
-    return attempt("comparison of runs", lambda: compare_runs(runs, objective))
+    return attempt("comparison of runs", lambda: compare_runs(e.runs, objective))
 
 
 COMPARISON = Part("comparison", _compute)

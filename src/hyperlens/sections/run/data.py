@@ -6,26 +6,20 @@ from typing import Any
 import numpy as np
 
 from hyperlens import words as say
-from hyperlens.explain.run.trials import Trials, trials
+from hyperlens.explain.run.trials import Trials
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Grid
-from hyperlens.sections.explanation import Explanation, Part, Records
+from hyperlens.sections.explanation import Records
 from hyperlens.sections.run.overview import TRIALS
 
 MOST_TRIALS = 20_000  # rows of the table of trials
 
 
-def _compute(e: Explanation) -> Trials | None:
-    """None where they are those of the overview, without a predicted cost."""
-    return None if e.as_read is e.history else trials(e.as_read, e.choices.objective)
-
-
-AS_READ = Part("trials_as_read", _compute)
-PARTS = (AS_READ,)
+PARTS = ()
 
 
 def cards(records: Records) -> tuple[Card, ...]:
-    return (data_card(records[AS_READ] or records[TRIALS]),)
+    return (data_card(records[TRIALS]),)
 
 
 def data_card(record: Trials) -> Card:

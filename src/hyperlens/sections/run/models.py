@@ -15,7 +15,7 @@ from hyperlens.cash.results.model_search import (
 from hyperlens.cash.results.one_model import one_model
 from hyperlens.errors import AnalysisError, SpaceError
 from hyperlens.explain.importance.importance import Importance, importance
-from hyperlens.explain.models.fidelity import all_budgets
+from hyperlens.explain.models.training import training
 from hyperlens.runs.history import History
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import card_of
@@ -34,7 +34,7 @@ def tells_models(history: History) -> bool:
 
 
 def _models(e: Explanation) -> ModelSearch | None:
-    return model_search(e.as_read) if tells_models(e.as_read) else None
+    return model_search(e.history) if tells_models(e.history) else None
 
 
 def _winner(e: Explanation) -> Importance | Unavailable | None:
@@ -42,7 +42,7 @@ def _winner(e: Explanation) -> Importance | Unavailable | None:
     if search is None or not search.leaders:
         return None
     name, seed = search.models[0], e.choices.seed
-    return attempt(f"importance within {name}", lambda: _within(so_far(e.as_read), name, seed))
+    return attempt(f"importance within {name}", lambda: _within(so_far(e.history), name, seed))
 
 
 MODELS = Part("models", _models)
@@ -64,9 +64,7 @@ def cards(records: Records) -> tuple[Card, ...]:
 def _within(history: History, model: str, seed: int) -> Importance:
     """Trials on parts of the rows included where that is sound."""
     alone = one_model(history, model)
-    if any(t.budget for t in alone.trials):
-        alone = all_budgets(alone, seed=seed)
-    count = len(alone.data().y)
+    count = len(training(alone, seed=seed).y)
     if count < FEWEST:
         raise AnalysisError(
             f"There are too few trials of {model} to tell what mattered within it: "
