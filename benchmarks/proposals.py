@@ -23,11 +23,11 @@ import numpy as np
 
 import hyperlens as hl
 from benchmarks.machine import description
-from hyperlens.explain.models.curves import sobol
 from hyperlens.explain.shapley import product_kernel as gaussian
 from hyperlens.explain.shapley.attribution import attribute
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import sobol
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "proposals.md"

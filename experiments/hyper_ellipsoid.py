@@ -25,11 +25,11 @@ import pandas as pd
 
 import hyperlens as hl
 from experiments import DATA, options, publish, table
-from hyperlens.explain.models.curves import sobol
 from hyperlens.explain.shapley.attribution import attribute
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.optimize import SMBO
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import sobol
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 REACH, EVALUATIONS, INITIAL = 5.12, 80, 16

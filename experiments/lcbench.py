@@ -30,10 +30,10 @@ from experiments import DATA, options, publish, table
 from hyperlens import Parameter, Space
 from hyperlens.explain.effects.regions import Criterion, Region, Regions, regions
 from hyperlens.explain.effects.reliability import nll
-from hyperlens.explain.models.curves import sample_active, sample_box
 from hyperlens.optimize import SMBO
 from hyperlens.optimize.optimizers import designs as sampling
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import sample_active, sample_box
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 EVALUATIONS, LEVELS, SAMPLE, GRID = 200, 6, 1000, 20

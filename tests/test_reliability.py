@@ -17,8 +17,8 @@ from sklearn.linear_model import BayesianRidge
 import hyperlens as hl
 from hyperlens.explain.effects.reliability import nll
 from hyperlens.explain.models.adapters import Adapted, adapted
-from hyperlens.explain.models.curves import sample_box
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import sample_box
 from hyperlens.surrogates import GP
 
 

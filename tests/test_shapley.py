@@ -15,13 +15,13 @@ from hypothesis.extra.numpy import arrays
 from test_gp import FLAT, NESTED, random_gp, sample
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.models.curves import sobol
 from hyperlens.explain.shapley import product_kernel as gaussian
 from hyperlens.explain.shapley.attribution import Part, attribute
 from hyperlens.explain.shapley.backgrounds import background, near, single
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.explain.shapley.games import shapley
 from hyperlens.spaces.cube import Axis, Cube, FloatArray
+from hyperlens.spaces.points import sobol
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.gaussian_process.posterior import Parameters
 from hyperlens.surrogates.random_forest.forest import Forest

@@ -18,11 +18,11 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.regions import Regions
-from hyperlens.explain.models.curves import sample_box
 from hyperlens.plain import plain
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import sample_box
 from hyperlens.tables import Column, Table, table
 from hyperlens.words import number, tenths
 

@@ -6,14 +6,13 @@ Symbols
     mean, variance   (m, g): the surrogate's prediction at each
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy
 
-from hyperlens.spaces.cube import Cube, FloatArray, Runs, measure
+from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.spaces.points import sample_active
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 
@@ -59,32 +58,3 @@ def curves(
             predicted, std = model.predict(cube.vectors(moved[valid]))
             mean[valid, g], variance[valid, g] = predicted, std**2
     return Curves(latents, mean, variance)
-
-
-def sobol(size: int, d: int, seed: int) -> FloatArray:
-    engine = scipy.stats.qmc.Sobol(d, rng=np.random.default_rng(seed))
-    return np.asarray(engine.random(1 << max(size - 1, 0).bit_length())[:size])
-
-
-def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) -> FloatArray:
-    """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 B)."""
-    engine = scipy.stats.qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
-    latents = np.empty((0, cube.d))
-    for _ in range(64):
-        points = engine.random(1 << max(int(size - 1).bit_length(), 1))
-        latents = np.vstack([latents, points[cube.active(points)[:, columns].all(axis=1)]])
-        if len(latents) >= size:
-            break
-    return latents[:size]
-
-
-def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> FloatArray:
-    """Sobol' points of the latents inside a box."""
-    latents = sobol(size, cube.d, seed)
-    for j, runs in box.items():
-        starts = np.array([low for low, _ in runs])
-        lengths = np.cumsum([0.0] + [high - low for low, high in runs])
-        at = latents[:, j] * measure(runs)
-        run = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(runs) - 1)
-        latents[:, j] = starts[run] + at - lengths[run]
-    return latents

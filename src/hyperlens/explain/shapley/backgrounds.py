@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from hyperlens.explain.models.curves import sobol
 from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.spaces.points import sobol
 
 Kind = Literal["global", "local", "hybrid"]
 KINDS: tuple[Kind, ...] = ("global", "local", "hybrid")

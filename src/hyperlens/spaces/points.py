@@ -1,0 +1,37 @@
+"""Points that fill the latents evenly: all of them, where some columns are active, or a box."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import scipy
+
+from hyperlens.spaces.cube import Cube, FloatArray, Runs, measure
+
+
+def sobol(size: int, d: int, seed: int) -> FloatArray:
+    engine = scipy.stats.qmc.Sobol(d, rng=np.random.default_rng(seed))
+    return np.asarray(engine.random(1 << max(size - 1, 0).bit_length())[:size])
+
+
+def sample_active(cube: Cube, columns: tuple[int, ...], size: int, seed: int) -> FloatArray:
+    """Sobol' points of the latents in which all of `columns` are active (Moosbauer et al. 2021 B)."""
+    engine = scipy.stats.qmc.Sobol(cube.d, rng=np.random.default_rng(seed))
+    latents = np.empty((0, cube.d))
+    for _ in range(64):
+        points = engine.random(1 << max(int(size - 1).bit_length(), 1))
+        latents = np.vstack([latents, points[cube.active(points)[:, columns].all(axis=1)]])
+        if len(latents) >= size:
+            break
+    return latents[:size]
+
+
+def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> FloatArray:
+    """Sobol' points of the latents inside a box."""
+    latents = sobol(size, cube.d, seed)
+    for j, runs in box.items():
+        starts = np.array([low for low, _ in runs])
+        lengths = np.cumsum([0.0] + [high - low for low, high in runs])
+        at = latents[:, j] * measure(runs)
+        run = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(runs) - 1)
+        latents[:, j] = starts[run] + at - lengths[run]
+    return latents

@@ -1,0 +1,209 @@
+"""A Gaussian process that is its own functional ANOVA: additive, warped, nothing taken for certain.
+
+The kernel is a sum over effects (kernel.py); its hyperparameters and the warp of the costs are drawn
+from their posterior (sampling.py), and for each of them functions are drawn (Matheron's rule: a draw
+of the prior, corrected by what it gets wrong at the data). Drawn functions are brought back to the
+user's scale at points of the space and written as weights again (weights.py), from which everything
+is explained. Where the search has not been, draws differ, and intervals are wide.
+
+Symbols
+    n, d     rows and columns of X
+    H, D     sets of hyperparameters, draws
+    z        warped costs; K their covariance, noise included; beta = K^-1 z
+    anchors  points at which drawn functions are brought back
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import scipy
+
+from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
+from hyperlens.spaces.points import sample_box, sobol
+from hyperlens.surrogates.additive.components import Components, Rows
+from hyperlens.surrogates.additive.hyper import TREND, Hyper
+from hyperlens.surrogates.additive.kernel import JITTER, Density, Kernel
+from hyperlens.surrogates.additive.sampling import mode, sample
+from hyperlens.surrogates.additive.warp import Warp
+from hyperlens.surrogates.additive.weights import Weights
+from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
+
+FITTED_ON = 200  # rows from which hyperparameters are learnt, at the most
+DRAWS = 256
+SETS, FEWER_SETS, MANY = 16, 8, 400  # sets of hyperparameters; fewer with more than so many rows
+ANCHORS = 1024
+ANCHOR_NOISE = (
+    1e-3  # of the unit variance: what of a function on the user's scale is beyond triples
+)
+HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+POINTS = 2560  # predictions over which a pointwise variance is averaged, over all of a grid
+
+
+@dataclass(frozen=True)
+class _Set:
+    """One set of hyperparameters on the data."""
+
+    kernel: Kernel
+    warp: Warp
+    z: FloatArray
+    upper: FloatArray  # Cholesky factor of K, (n, n)
+
+    @staticmethod
+    def of(components: Components, t: FloatArray, rows: Rows, y: FloatArray) -> _Set:
+        hyper = Hyper.of(t)
+        kernel, warp = Kernel(components, hyper), Warp.of(y, hyper.log_kappa, hyper.log_eta)
+        K = kernel.gram(rows, rows)
+        noise = hyper.noise + JITTER
+        while True:
+            K[np.diag_indices(len(y))] += noise
+            upper, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
+            if not failed:
+                return _Set(kernel, warp, warp.forward(y), upper)
+            noise *= 10
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """K^-1 times that."""
+        return np.asarray(scipy.linalg.lapack.dpotrs(self.upper, right)[0])
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """K^-1 (n, n)."""
+        half = np.triu(scipy.linalg.lapack.dpotri(self.upper, lower=0)[0])
+        return np.asarray(half + np.triu(half, 1).T)
+
+    def draw(
+        self, features: FloatArray, count: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """Weights (weights, count) and trends (count,) of functions of warped costs."""
+        variances = self.kernel.prior_variances()[:, None]
+        w = np.sqrt(variances) * rng.normal(size=(len(variances), count))
+        trend = TREND * rng.normal(size=count)
+        noise = np.sqrt(self.kernel.hyper.noise) * rng.normal(size=(len(self.z), count))
+        wrong = self.solve(self.z[:, None] - features @ w - trend - noise)
+        return w + variances * (features.T @ wrong), trend + TREND**2 * wrong.sum(axis=0)
+
+
+class Additive:
+    """A surrogate of costs on vectors of the unit cube, nan where a column is inactive.
+
+    >>> X = np.random.default_rng(0).random((60, 2))
+    >>> model = Additive().fit(X, np.sin(3 * X[:, 0]) + X[:, 1])
+    >>> bool(abs(model.predict(np.array([[0.5, 0.5]]))[0][0] - 1.5) < 0.05)
+    True
+    """
+
+    def __init__(self, cube: Cube | None = None, seed: int = 0) -> None:
+        self._cube, self.seed, self.fitted_on = cube, seed, 0
+        self.sets: tuple[_Set, ...] = ()
+
+    def fit(self, X: FloatArray, y: FloatArray) -> Self:
+        """Draw functions that agree with X (n, d) and costs y (n,)."""
+        cube = Cube.continuous(X.shape[1]) if self._cube is None else self._cube
+        self.cube, self.X, self.y = cube, X, y
+        self.components = Components(cube)
+        rng = np.random.default_rng(self.seed)
+        rows = self.components.rows(X)
+        self.fitted_on = min(len(y), FITTED_ON)
+        if np.ptp(y) == 0:
+            self.sets, width = (), self.components.ends[-1]
+            self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
+            return self
+        # hyperparameters, from some of the rows if there are many
+        some = np.sort(rng.permutation(len(y))[:FITTED_ON])
+        if np.ptp(y[some]) == 0:
+            some[0] = np.argmax(y != y[some[0]])
+        density = Density(self.components, self.components.rows(X[some]), y[some])
+        best = mode(density, rng)
+        count = SETS if len(y) <= MANY else FEWER_SETS
+        drawn = sample(density, best, count, rng)
+        self.mode = _Set.of(self.components, best, rows, y)
+        self.sets = tuple(_Set.of(self.components, t, rows, y) for t in drawn)
+        self.weights = self._weights(rows, rng)
+        return self
+
+    def _weights(self, rows: Rows, rng: np.random.Generator) -> Weights:
+        """Draws on the user's scale."""
+        components = self.components
+        anchors = components.rows(self.cube.vectors(sobol(ANCHORS, components.d, self.seed)))
+        at_rows, at_anchors = components.features(rows), components.features(anchors)
+        values = []
+        for one in self.sets:
+            w, trend = one.draw(at_rows, DRAWS // len(self.sets), rng)
+            values.append(one.warp.back(at_anchors @ w + trend))
+        costs = np.hstack(values)
+        # written as weights again, by kriging through the anchors
+        centre = float(self.y.mean())
+        K = self.mode.kernel.gram(anchors, anchors)
+        K[np.diag_indices(ANCHORS)] += ANCHOR_NOISE
+        right = scipy.linalg.cho_solve(
+            scipy.linalg.cho_factor(K, overwrite_a=True, check_finite=False), costs - centre
+        )
+        w = self.mode.kernel.prior_variances()[:, None] * (at_anchors.T @ right)
+        return Weights(components, centre + TREND**2 * right.sum(axis=0), w)
+
+    # Predicting
+
+    def mean(self, X: FloatArray) -> FloatArray:
+        """The mean of `predict` alone, at vectors X (m, d)."""
+        return self.weights.at(X)
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of a new cost, noise included, at vectors X (m, d)."""
+        mean, variance = self.weights.moments(X)
+        return mean, np.sqrt(variance + self._noise(mean) ** 2)
+
+    def _noise(self, mean: FloatArray) -> FloatArray:
+        """Standard deviation of the noise where this cost is expected."""
+        if not self.sets:
+            return np.zeros(mean.shape)
+        warp = self.mode.warp
+        inside = np.clip(mean, self.y.min(), self.y.max())
+        return np.asarray(np.sqrt(self.mode.kernel.hyper.noise) * warp.slope(inside))
+
+    def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Prediction of training rows as if these rows had been left out, hyperparameters kept."""
+        if not self.sets:
+            return self.y[rows], np.zeros(len(rows))
+        step = max(len(self.sets) // HELD_OUT, 1)
+        nodes = []
+        for one in self.sets[::step]:
+            block = np.linalg.inv(one.inverse[np.ix_(rows, rows)])
+            mean = one.z[rows] - block @ (one.inverse[rows] @ one.z)
+            spread = np.sqrt(np.maximum(np.diagonal(block), 0))
+            nodes.append(one.warp.back(mean[:, None] + spread[:, None] * NODES))
+        values = np.array(nodes)  # (sets, rows, nodes)
+        weight = NODE_WEIGHTS / NODE_WEIGHTS.sum() / len(values)
+        mean = np.einsum("hrk,k->r", values, weight)
+        variance = np.einsum("hrk,k->r", (values - mean[None, :, None]) ** 2, weight)
+        return mean, np.sqrt(variance)
+
+    # Explaining
+
+    def partial_dependence(
+        self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
+    ) -> Marginal:
+        """Partial dependence of `columns` at the grid points (g, len(columns)), in a region."""
+        drawn = self.weights.averaged(columns, grid, region or {})
+        mean, joint = drawn.mean(axis=1), drawn.var(axis=1)
+        return Marginal(mean, joint, self._pointwise(columns, grid, region or {}, joint))
+
+    def _pointwise(
+        self, columns: tuple[int, ...], grid: FloatArray, region: Box, joint: FloatArray
+    ) -> FloatArray:
+        """Average of the predictive variances over some points of the region."""
+        latents = sample_box(self.cube, region, max(POINTS // len(grid), 8), self.seed)
+        total, count = np.zeros(len(grid)), np.zeros(len(grid))
+        for g, point in enumerate(grid):
+            moved = latents.copy()
+            moved[:, columns] = point
+            active = self.cube.active(moved)[:, [*columns, *region]].all(axis=1)
+            if active.any():
+                _, std = self.predict(self.cube.vectors(moved[active]))
+                total[g], count[g] = (std**2).sum(), active.sum()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.maximum(total / count, joint))

@@ -1,0 +1,191 @@
+"""The effects that an additive kernel is a sum of: of one axis, of pairs, of triples.
+
+On a space without conditions the effect f_U of axes U is a sum over products of their functions. With
+conditions it is so where all of U are active, and 0 elsewhere; its weight in the variance is how often
+that is. Where one axis of a pair decides whether the other is active, the first is looked at only where
+the second is active, so that a child whose parent must have one value has no pair with it. Then all
+effects are orthogonal, and a child has one effect of its own. Triples are taken among axes that decide
+nothing.
+
+Symbols
+    d        axes
+    q        order of an effect: how many axes it has
+    phi      functions of an axis at rows (n, m), 0 where inactive (basis.py)
+    P        probability over the space that all axes of an effect are active
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from hyperlens.spaces.cube import WHOLE, Cube, FloatArray, Runs
+from hyperlens.surrogates.additive.basis import Basis
+
+MAIN_SIZE = 16  # functions of an ordered axis in its own effect
+PAIR_SIZES, TRIPLE_SIZES = (
+    (8, 6, 4, 3, 2),
+    (4, 3, 2),
+)  # in effects of two and three: the first that fits
+MOST_WEIGHTS = 6000  # of all pairs, and of all triples
+
+Effect = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A pair of which `parent` decides whether `child` is active: its functions where that is so."""
+
+    parent: int
+    child: int
+    basis: Basis
+
+
+@dataclass(frozen=True)
+class Rows:
+    """phi of each axis at some rows, and those of the parents in nested pairs."""
+
+    phi: tuple[FloatArray, ...]
+    nested: dict[Effect, FloatArray]
+
+    def __len__(self) -> int:
+        return len(self.phi[0])
+
+
+@dataclass(frozen=True)
+class Components:
+    """Effects of at most three axes of a cube."""
+
+    cube: Cube
+
+    @property
+    def d(self) -> int:
+        return self.cube.d
+
+    @cached_property
+    def bases(self) -> tuple[Basis, ...]:
+        return tuple(Basis(axis, MAIN_SIZE) for axis in self.cube.axes)
+
+    @cached_property
+    def deciding(self) -> frozenset[int]:
+        """Axes on which the activity of another depends."""
+        return frozenset(p for c in range(self.d) for p in self.cube.parents(c))
+
+    @cached_property
+    def nested(self) -> dict[Effect, Nested]:
+        """Pairs of an axis with one that it decides about."""
+        size = max(self.sizes[1], default=0)
+        found: dict[Effect, Nested] = {}
+        for child in range(self.d):
+            for parent in self.cube.ancestors(child):
+                basis = Basis(self.cube.axes[parent], size, self._where(parent, child))
+                found[min(parent, child), max(parent, child)] = Nested(parent, child, basis)
+        return found
+
+    def _where(self, parent: int, child: int) -> Runs:
+        """The part of the parent's axis in which the child can be active."""
+        active, _ = self.cube.activity_boxes(child)
+        merged: list[tuple[float, float]] = []
+        for low, high in sorted({run for box in active for run in box.get(parent, WHOLE)}):
+            if merged and low <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+            else:
+                merged.append((low, high))
+        return tuple(merged)
+
+    @cached_property
+    def sizes(self) -> tuple[tuple[int, ...], ...]:
+        """How many functions of each axis there are in effects of one, two and three axes."""
+        own = np.array([len(b) for b in self.bases])
+        category = np.array([not b.axis.ordered for b in self.bases])
+        decides = np.isin(np.arange(self.d), list(self.deciding))
+        pairs = triples = np.zeros(self.d, dtype=int)
+        for size in PAIR_SIZES:
+            pairs = np.where(category, own, np.minimum(own, size))
+            if _weights(pairs, 2) <= MOST_WEIGHTS:
+                break
+        for size in TRIPLE_SIZES:
+            triples = np.where(decides | (own > size) & category, 0, np.minimum(own, size))
+            if _weights(triples, 3) <= MOST_WEIGHTS:
+                break
+        else:
+            triples = np.zeros(self.d, dtype=int)
+        return tuple(own.tolist()), tuple(pairs.tolist()), tuple(triples.tolist())
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        """Those that can be other than 0, by their order."""
+        found: list[Effect] = []
+        for q in (1, 2, 3):
+            for U in combinations(range(self.d), q):
+                if self.width(U) and self.probability(U) > 0:
+                    found.append(U)
+        return tuple(found)
+
+    def width(self, U: Effect) -> int:
+        """Weights of an effect."""
+        widths = [self.sizes[len(U) - 1][j] for j in U]
+        if U in self.nested:
+            nested = self.nested[U]
+            widths[U.index(nested.parent)] = len(nested.basis)
+        return math.prod(widths)
+
+    def probability(self, U: Effect) -> float:
+        """P."""
+        if not self.cube.conditions:
+            return 1.0
+        if U not in self._probabilities:
+            self._probabilities[U] = self.cube.share({}, U)
+        return self._probabilities[U]
+
+    @cached_property
+    def _probabilities(self) -> dict[Effect, float]:
+        return {}
+
+    @cached_property
+    def among(self) -> tuple[int, int, int]:
+        """How many effects of each order share their variance."""
+        taking_part = sum(size > 0 for size in self.sizes[2])
+        return self.d, max(math.comb(self.d, 2), 1), max(math.comb(taking_part, 3), 1)
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """Where the weights of each effect lie in the vector of all: ends[k] to ends[k + 1]."""
+        return (0, *np.cumsum([self.width(U) for U in self.effects]).tolist())
+
+    def rows(self, X: FloatArray) -> Rows:
+        """phi at vectors X (n, d)."""
+        phi = tuple(b.at(X[:, j]) for j, b in enumerate(self.bases))
+        nested = {U: n.basis.at(X[:, n.parent]) for U, n in self.nested.items() if len(n.basis)}
+        return Rows(phi, nested)
+
+    def parts(self, rows: Rows, U: Effect) -> list[FloatArray]:
+        """phi of each axis of an effect as they are in it, (n, m) each."""
+        parts = [rows.phi[j][:, : self.sizes[len(U) - 1][j]] for j in U]
+        if U in rows.nested:
+            parts[U.index(self.nested[U].parent)] = rows.nested[U]
+        return parts
+
+    def features(self, rows: Rows, effects: tuple[Effect, ...] | None = None) -> FloatArray:
+        """Products of functions, one column a weight, (n, weights)."""
+        chosen = self.effects if effects is None else effects
+        columns = [products(self.parts(rows, U)) for U in chosen]
+        return np.hstack(columns) if columns else np.zeros((len(rows), 0))
+
+
+def products(parts: list[FloatArray]) -> FloatArray:
+    """All products of a column of each part, the last part's fastest, (n, product of widths)."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = (total[:, :, None] * part[:, None, :]).reshape(len(part), -1)
+    return total
+
+
+def _weights(sizes: FloatArray, q: int) -> float:
+    """Sum over all sets of q axes of the product of their sizes, by power sums."""
+    p1, p2, p3 = (float((sizes.astype(float) ** k).sum()) for k in (1, 2, 3))
+    return (p1**2 - p2) / 2 if q == 2 else (p1**3 - 3 * p1 * p2 + 2 * p3) / 6

@@ -1,0 +1,180 @@
+"""Functions drawn from the posterior, as weights of the components' functions: all that is explained.
+
+A draw f is its mean over the space and a sum over effects U of f_U, whose weights w_U belong to
+orthonormal functions. So the variance of f_U is P_U times the sum of the squares of w_U, an average
+of f over some axes is linear in w, and so is the Shapley value of an axis, the sum over U that hold
+it of f_U(x) / |U|. Each of them is exact for each draw; intervals and bands are those of the draws.
+
+Symbols
+    D        draws
+    w        weights of each draw, (weights, D)
+    U        an effect: the axes it is of
+    S        explained axes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from hyperlens.spaces.cube import WHOLE, Box, FloatArray, Runs, contains, intersect, measure
+from hyperlens.surrogates.additive.components import Components, Effect, products
+
+PREDICTED = 64  # draws from which the standard deviation of single predictions is taken
+CHUNK = 4096  # rows predicted at once
+
+
+@dataclass(frozen=True)
+class Weights:
+    """D draws of a function: its mean over the space `trend` (D,) and its weights."""
+
+    components: Components
+    trend: FloatArray
+    w: FloatArray
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Of the weights over draws, (weights,)."""
+        return np.asarray(self.w.mean(axis=1))
+
+    # Variance
+
+    def variances(self, effects: tuple[Effect, ...] | None = None) -> FloatArray:
+        """Variance over the space that each effect causes in each draw, (effects, D)."""
+        components = self.components
+        square = self.w * self.w
+        known = np.array([
+            components.probability(U) * square[first:last].sum(axis=0)
+            for U, first, last in self._places()
+        ]).reshape(len(components.effects), -1)  # fmt: skip
+        if effects is None:
+            return known
+        at = {U: k for k, U in enumerate(components.effects)}
+        none = np.zeros(self.w.shape[1])
+        return np.array([known[at[U]] if U in at else none for U in effects])
+
+    def _places(self) -> Iterator[tuple[Effect, int, int]]:
+        ends = self.components.ends
+        return zip(self.components.effects, ends[:-1], ends[1:], strict=True)
+
+    # Values
+
+    def at(self, X: FloatArray) -> FloatArray:
+        """The mean of the draws at vectors X (m, d)."""
+        parts = [
+            self.components.features(self.components.rows(X[first : first + CHUNK])) @ self.mean
+            for first in range(0, len(X), CHUNK)
+        ]
+        return np.asarray(np.concatenate([*parts, np.zeros(0)]) + self.trend.mean())
+
+    def moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the draws at vectors X (m, d)."""
+        step = max(self.w.shape[1] // PREDICTED, 1)
+        away = (self.w - self.mean[:, None])[:, ::step]
+        level = (self.trend - self.trend.mean())[::step]
+        mean, variance = np.empty((2, len(X)))
+        for first in range(0, len(X), CHUNK):
+            rows = slice(first, first + CHUNK)
+            features = self.components.features(self.components.rows(X[rows]))
+            mean[rows] = features @ self.mean + self.trend.mean()
+            variance[rows] = np.square(features @ away + level).mean(axis=1)
+        return mean, variance
+
+    # Averages
+
+    def averaged(self, columns: tuple[int, ...], grid: FloatArray, region: Box) -> FloatArray:
+        """Each draw averaged over all but `columns` at grid points (g, |S|), in a region: (g, D).
+
+        Only configurations in which all of `columns` and of the region are active count; nan at a
+        point where that is never so.
+        """
+        cube = self.components.cube
+        snapped = [cube.axes[c].snap(grid[:, k]) for k, c in enumerate(columns)]
+        fixed = dict(zip(columns, snapped, strict=True))
+        touched = [b for b in cube.blocks if any(c in fixed or c in region for c in b)]
+        scenarios = [list(cube.scenarios(b)) for b in touched]
+        free = {*fixed, *region}
+        free |= {c for b in touched for c in b if c in self.components.deciding}
+        chosen = [place for place in self._places() if free.issuperset(place[0])]
+        total = np.zeros((len(grid), self.w.shape[1]))
+        sum_of_weights = np.zeros(len(grid))
+        for combination in product(*scenarios):
+            runs = {
+                c: part
+                for scenario in combination
+                for c, part in zip(scenario.columns, scenario.runs, strict=True)
+            }
+            weight = _weight(runs, fixed, region, len(grid))
+            if not weight.any():
+                continue
+            sum_of_weights += weight
+            value = np.tile(self.trend, (len(grid), 1))
+            for U, first, last in chosen:
+                features = self._expected(U, runs, fixed, region)
+                if features is not None:
+                    value += features @ self.w[first:last]
+            total += weight[:, None] * value
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(total / sum_of_weights[:, None])
+
+    def _expected(
+        self,
+        U: Effect,
+        runs: Mapping[int, Runs | None],
+        fixed: Mapping[int, FloatArray],
+        region: Box,
+    ) -> FloatArray | None:
+        """Features of an effect, averaged over the axes that are not fixed; None if they are 0."""
+        components = self.components
+        if any(runs.get(j) is None for j in U):
+            return None
+        nested = components.nested.get(U)
+        parts = []
+        for j in U:
+            size = components.sizes[len(U) - 1][j]
+            basis = components.bases[j]
+            if nested is not None and nested.parent == j:
+                basis, size = nested.basis, len(nested.basis)
+            if j in fixed:
+                part = basis.at(fixed[j])[:, :size]
+            else:
+                inside = intersect(runs[j] or (), region.get(j, WHOLE))
+                part = np.tile(basis.mean(inside)[:size], (len(next(iter(fixed.values()))), 1))
+            parts.append(part)
+        return products(parts)
+
+    # Attribution
+
+    def contributions(self, vector: FloatArray) -> tuple[FloatArray, float]:
+        """Shapley values (d,) of the mean at a vector over the uniform measure, and its average.
+
+        Without conditions only: with them an effect also depends on what activates its axes.
+        """
+        assert not self.components.cube.conditions
+        features = self.components.features(self.components.rows(vector[None]))[0]
+        terms = features * self.mean
+        shares = np.zeros(self.components.d)
+        for U, first, last in self._places():
+            shares[list(U)] += terms[first:last].sum() / len(U)
+        return shares, float(self.trend.mean())
+
+
+def _weight(
+    runs: Mapping[int, Runs | None], fixed: Mapping[int, FloatArray], region: Box, size: int
+) -> FloatArray:
+    """How much of the space a scenario has where the fixed axes have their values, (g,)."""
+    weight = np.ones(size)
+    for column, part in runs.items():
+        if column in fixed:
+            weight *= 0.0 if part is None else contains(part, fixed[column])
+            if part is not None and column in region:
+                weight *= contains(region[column], fixed[column])
+        elif column in region:
+            weight *= 0.0 if part is None else measure(intersect(part, region[column]))
+        elif part is not None:
+            weight *= measure(part)
+    return weight
