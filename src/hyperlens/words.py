@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
-SURROGATES = {"gp": "Gaussian process", "forest": "random forest"}
+SURROGATES = {
+    "additive": "additive Gaussian process",
+    "gp": "Gaussian process",
+    "forest": "random forest",
+}
 
 
 def number(value: Any, digits: int = 4, unknown: str = "–") -> str:

@@ -15,7 +15,7 @@ from hyperlens.optimize.running.minimize import OptimizerName, Place, built, run
 from hyperlens.optimize.running.target import load
 from hyperlens.proposal import Acquisition
 from hyperlens.spaces.space import Space
-from hyperlens.surrogates.protocol import SurrogateKind
+from hyperlens.surrogates.protocol import SearchKind
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class OptimizerOptions:
         typer.Option(help="smbo: confidence bound or expected improvement; else both in turn."),
     ] = None
     surrogate: Annotated[
-        SurrogateKind | None, typer.Option(help="smbo: what stands in for the objective.")
+        SearchKind | None, typer.Option(help="smbo: what stands in for the objective.")
     ] = None
     initial: Annotated[
         int | None, typer.Option(min=0, help="smbo: configurations before the first model.")

@@ -11,7 +11,7 @@ from hyperlens.sections.choices import Choices, Step
 from hyperlens.sections.plan import PLAN, Section
 
 SECTIONS = {section.id: section for section in PLAN}
-SURROGATES = ("gp", "forest")
+SURROGATES = ("additive", "gp", "forest")
 MOST_SPLITS = 20
 MOST_STEPS = 60
 MOST_RUNS = 12  # beside each other

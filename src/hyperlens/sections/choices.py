@@ -20,7 +20,7 @@ class Choices:
     """
 
     objective: str | None = None
-    surrogate: Literal["gp", "forest"] | None = None
+    surrogate: Literal["additive", "gp", "forest"] | None = None
     level: float | None = 0.9
     seed: int = 0
     proposals: bool = False

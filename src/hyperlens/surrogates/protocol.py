@@ -4,7 +4,8 @@ from typing import Literal, Protocol, Self
 
 from hyperlens.spaces.cube import FloatArray, IntArray
 
-SurrogateKind = Literal["gp", "forest"]  # a Gaussian process, a random forest
+SearchKind = Literal["gp", "forest"]  # a Gaussian process, a random forest: what a search asks
+SurrogateKind = Literal["additive"] | SearchKind  # what explains a run
 
 
 class Surrogate(Protocol):

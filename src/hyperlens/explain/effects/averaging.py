@@ -15,6 +15,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.curves import Predictor, curves
 from hyperlens.explain.models.fitting import SAMPLE, Fitted
 from hyperlens.spaces.cube import Cube, FloatArray, Runs, inside_box
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
 from hyperlens.surrogates.random_forest.forest import Forest
@@ -31,8 +32,8 @@ def averaged(
 ) -> Marginal:
     """Mean over everything but `columns`, in a region, and both its variances."""
     model = fitted.model
-    # Gaussian process: a closed form
-    if isinstance(model, GP):
+    # Gaussian processes: closed forms
+    if isinstance(model, (Additive, GP)):
         try:
             with one_thread():
                 return model.partial_dependence(columns, points, region)

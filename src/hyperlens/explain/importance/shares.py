@@ -18,6 +18,7 @@ import scipy
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.surrogates.additive.additive import WIDENED, Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
@@ -32,11 +33,11 @@ Effects = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Shares:
-    """One entry per effect; `draws` (halves, effects) are the shares on each half."""
+    """One entry per effect; `draws` (draws, effects) are of the posterior, or those on each half."""
 
     effects: Effects
     share: FloatArray
-    std: FloatArray  # over the trees of a forest, over halves for a Gaussian process
+    std: FloatArray  # over the trees of a forest, over draws or halves for a Gaussian process
     low: FloatArray
     high: FloatArray
     draws: FloatArray
@@ -49,13 +50,31 @@ def shares(history: History, fitted: Fitted, order: int, level: float | None, se
     if key not in history.memory:
         model = fitted.model
         with one_thread():
-            if isinstance(model, Forest):
+            if isinstance(model, Additive):
+                history.memory[key] = additive_shares(model, order, level)
+            elif isinstance(model, Forest):
                 history.memory[key] = forest_shares(model, order, level, seed)
             else:
                 assert isinstance(model, GP)
                 history.memory[key] = gp_shares(model, order, level, seed)
     result: Shares = history.memory[key]
     return result
+
+
+def additive_shares(model: Additive, order: int, level: float | None) -> Shares:
+    """Mean and quantiles of the posterior, wider than it by what settings were found to need."""
+    effects, drawn = model.drawn_shares(order)
+    unknown = np.full(len(effects), np.nan)
+    if not model.sets:
+        return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
+    share, std = drawn.mean(axis=1), drawn.std(axis=1)
+    if level is None:
+        return Shares(effects, share, std, unknown, unknown, np.empty((0, len(effects))))
+    tail = (1 - level) / 2
+    low, middle, high = np.sqrt(np.quantile(drawn, [tail, 0.5, 1 - tail], axis=1))
+    low = np.maximum(middle - WIDENED * (middle - low), 0.0) ** 2
+    high = np.minimum(middle + WIDENED * (high - middle), 1.0) ** 2
+    return Shares(effects, share, std, np.minimum(low, share), np.maximum(high, share), drawn.T)
 
 
 def forest_shares(forest: Forest, order: int, level: float | None, seed: int) -> Shares:

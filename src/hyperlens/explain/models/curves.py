@@ -13,6 +13,7 @@ import numpy as np
 
 from hyperlens.spaces.cube import Cube, FloatArray
 from hyperlens.spaces.points import sample_active
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 
@@ -24,7 +25,7 @@ class Predictor(Protocol):
 
 def mean_of(model: Predictor, X: FloatArray) -> FloatArray:
     """The predicted mean alone, which a Gaussian process has far sooner than its uncertainty."""
-    return model.mean(X) if isinstance(model, GP) else model.predict(X)[0]
+    return model.mean(X) if isinstance(model, (Additive, GP)) else model.predict(X)[0]
 
 
 @dataclass(frozen=True)

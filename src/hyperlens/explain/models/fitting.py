@@ -21,6 +21,7 @@ from hyperlens.surrogates.threads import one_thread
 from hyperlens.words import SURROGATES, counted, surrogate_name
 
 if TYPE_CHECKING:
+    from hyperlens.surrogates.additive.additive import Additive
     from hyperlens.surrogates.gaussian_process.gp import GP
     from hyperlens.surrogates.random_forest.forest import Forest
 
@@ -39,7 +40,7 @@ class Fitted:
     """A surrogate of one objective, its cross-validated quality, and what to know about the fit."""
 
     name: SurrogateName
-    model: GP | Forest | Predictor
+    model: Additive | GP | Forest | Predictor
     quality: Quality
     training: Training
     notes: tuple[str, ...]
@@ -71,7 +72,9 @@ def fit(
     if not isinstance(surrogate, str):
         return given(history, surrogate, objective=objective, budget=budget, cap=cap)
     if surrogate not in SURROGATES:
-        raise AnalysisError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
+        raise AnalysisError(
+            f"There is no surrogate '{surrogate}'; choose 'additive', 'gp' or 'forest'."
+        )
     if not 0 <= seed <= MOST_SEED:
         raise AnalysisError(
             f"A seed of {seed} cannot be used; choose a whole number from 0 to {MOST_SEED}."
@@ -87,10 +90,10 @@ def fit(
             )
         _check_scale(history.data(objective, budget).y)
         data = training(history, objective, budget, cap, seed)
-        forest = surrogate == "forest"
-        history.memory[key] = (
-            _forest(history, data, seed, trees) if forest else _gp(history, data, seed)
-        )
+        if surrogate == "forest":
+            history.memory[key] = _forest(history, data, seed, trees)
+        else:
+            history.memory[key] = _process(history, data, seed, surrogate)
     fitted: Fitted = history.memory[key]
     return fitted
 
@@ -121,6 +124,7 @@ def given(
 
     One of ours is averaged in closed form, any other over a sample.
     """
+    from hyperlens.surrogates.additive.additive import Additive
     from hyperlens.surrogates.gaussian_process.gp import GP
     from hyperlens.surrogates.random_forest.forest import Forest
 
@@ -139,7 +143,7 @@ def given(
         "fitted here, so whether it predicts new ones is not known."
     )
     quality = Quality("given", r2, math.nan, math.nan, len(data.y), 0, "caution", sentence)
-    kinds: dict[type, SurrogateName] = {GP: "gp", Forest: "forest"}
+    kinds: dict[type, SurrogateName] = {Additive: "additive", GP: "gp", Forest: "forest"}
     name = kinds.get(type(surrogate), "given")
     return Fitted(name, surrogate, quality, data, data.notes, history.space.cube)
 
@@ -161,7 +165,8 @@ def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:
     return Fitted("forest", forest, quality, data, data.notes, history.space.cube)
 
 
-def _gp(history: History, data: Training, seed: int) -> Fitted:
+def _process(history: History, data: Training, seed: int, name: str) -> Fitted:
+    from hyperlens.surrogates.additive.additive import Additive
     from hyperlens.surrogates.gaussian_process.gp import GP
 
     cube = history.space.cube
@@ -174,11 +179,13 @@ def _gp(history: History, data: Training, seed: int) -> Fitted:
     X, y = data.X[rows], data.y[rows]
     try:
         with one_thread():
-            gp = GP(cube, seed=seed).fit(X, y)
-            quality = assess(gp, X, y, SURROGATES["gp"])
+            model = Additive(cube, seed) if name == "additive" else GP(cube, seed=seed)
+            model.fit(X, y)
+            quality = assess(model, X, y, SURROGATES[name])
     except ValueError as problem:
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
-    return Fitted("gp", gp, quality, data, data.notes + notes, cube)
+    kind: SurrogateName = "additive" if name == "additive" else "gp"
+    return Fitted(kind, model, quality, data, data.notes + notes, cube)
 
 
 def _thinned(y: FloatArray, seed: int) -> tuple[IntArray, tuple[str, ...]]:

@@ -1,6 +1,8 @@
 """Which surrogate of a run leads, so that every explanation of it asks the same one, and why.
 
-All that can be asked are fitted and cross-validated; the higher R2 leads. The forest stays for a second
+All that can be asked are fitted and cross-validated. The additive Gaussian process leads unless another
+leaves at most half as much unexplained: cross-validation asks how well a surrogate predicts where the
+search has looked, and only its intervals hold also where it has not. The forest stays for a second
 opinion, or the best of the others where it leads itself.
 """
 
@@ -21,7 +23,8 @@ from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.words import SURROGATES, decimals, surrogate_name
 
-CANDIDATES: tuple[SurrogateKind, ...] = ("gp", "forest")  # among equals the first leads
+CANDIDATES: tuple[SurrogateKind, ...] = ("additive", "gp", "forest")  # among equals the first leads
+CLEARLY = 0.5  # of what the additive process leaves unexplained: another that leaves no more leads
 SECOND_OPINION: SurrogateKind = "forest"
 
 
@@ -114,7 +117,11 @@ def reason(primary: Quality, others: Sequence[Quality]) -> str:
     if math.isnan(primary.r2):
         return f"{start}; no surrogate could be cross-validated."
     best = max(others, key=_r2)
-    why = "which cross-validates best" if _r2(primary) >= _r2(best) else "which was asked for"
+    why = "which was asked for"
+    if _r2(primary) >= _r2(best):
+        why = "which cross-validates best"
+    elif _unexplained(primary) <= _unexplained(best):
+        why = "whose intervals hold also where the search has not looked"
     return (
         f"{start}, {why}: R2 {decimals(primary.r2)}, against {decimals(best.r2)} of the "
         f"{best.surrogate}."
@@ -132,7 +139,7 @@ def _best_first(history: History, how: dict[str, Any]) -> Leader:
     if not fits:
         raise problems[SECOND_OPINION]
     return Leader(
-        tuple(sorted(fits, key=lambda fitted: -_r2(fitted.quality))),
+        tuple(sorted(fits, key=lambda fitted: _unexplained(fitted.quality))),
         tuple(f"The {SURROGATES[n]} was not asked: {problem}" for n, problem in problems.items()),
     )
 
@@ -150,5 +157,11 @@ def _askable(fitted: Fitted) -> Fitted:
 
 
 def _r2(quality: Quality) -> float:
-    """What surrogates are ordered by; one that could not be cross-validated comes last."""
+    """One that could not be cross-validated comes last."""
     return -math.inf if math.isnan(quality.r2) else quality.r2
+
+
+def _unexplained(quality: Quality) -> float:
+    """What surrogates are ordered by: the part of the variance that each leaves unexplained."""
+    handicap = 1.0 if quality.surrogate == SURROGATES["additive"] else 1 / CLEARLY
+    return handicap * (1 - _r2(quality))

@@ -22,6 +22,7 @@ from hyperlens.explain.shapley import product_kernel as gaussian
 from hyperlens.explain.shapley.coalitions import BATCH, Game
 from hyperlens.explain.shapley.games import shapley
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 Method = Literal["auto", "exact", "paired", "sampled"]
@@ -91,9 +92,12 @@ def attribute(
 
 
 def _closed_mean(game: Game) -> Part | None:
-    if not isinstance(game.model, GP):
+    if isinstance(game.model, Additive):
+        closed = None if game.cube.conditions else game.model.weights.contributions(game.vector)
+    elif isinstance(game.model, GP):
+        closed = gaussian.mean_contributions(game.model, game.vector)
+    else:
         return None
-    closed = gaussian.mean_contributions(game.model, game.vector)
     if closed is None:
         return None
     contribution, average = closed

@@ -3,6 +3,8 @@
 Gaussian process: a coalition's mean is a sum over data of products over columns, integrated as in
 product_kernel.py with the source's factors in the place of averages.
 
+Additive process: effects are products over at most three columns, see additive/weights.py.
+
 Forest: a leaf is reached by the coalitions that hold all of its p columns on which only the target
 agrees with it, and none of the q on which only the source does. Of a leaf with value v each of the
 former has v (p - 1)! q! / (p + q)!, each of the latter -v p! (q - 1)! / (p + q)!.
@@ -18,6 +20,7 @@ import numpy as np
 from hyperlens.explain.models.curves import Predictor
 from hyperlens.explain.shapley.product_kernel import nodes, without_each
 from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.random_forest.forest import Forest
 
@@ -28,6 +31,8 @@ def mean_between(
     """What each column's change does to the mean (d,); None where there is no closed form."""
     if cube.conditions:
         return None
+    if isinstance(model, Additive):
+        return model.weights.between(source, target)
     if isinstance(model, GP):
         return _process(model, source, target)
     if isinstance(model, Forest):

@@ -32,7 +32,7 @@ from hyperlens.surrogates.acquisition import (
 from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
 from hyperlens.surrogates.gaussian_process.hyperparameters import QUIETEST
-from hyperlens.surrogates.protocol import SurrogateKind
+from hyperlens.surrogates.protocol import SearchKind
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
 
@@ -79,7 +79,7 @@ class SMBO(Learner):
         acquisition: Acquisition | None = None,
         initial: int | None = None,
         design: FloatArray | None = None,
-        surrogate: SurrogateKind = "gp",
+        surrogate: SearchKind = "gp",
         nugget: float | None = None,
         refine: bool = True,
         seed: int = 0,
@@ -89,7 +89,7 @@ class SMBO(Learner):
         tau = 1.0 if tau is None else tau
         if acquisition not in (*get_args(Acquisition), None):
             raise SpaceError(f"There is no acquisition '{acquisition}'; choose 'lcb' or 'ei'.")
-        if surrogate not in get_args(SurrogateKind):
+        if surrogate not in get_args(SearchKind):
             raise SpaceError(f"There is no surrogate '{surrogate}'; choose 'gp' or 'forest'.")
         if not (np.isfinite(tau) and tau >= 0):
             raise SpaceError(f"tau is {tau}; choose a finite number of at least 0.")

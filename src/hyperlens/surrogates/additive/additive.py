@@ -41,6 +41,7 @@ ANCHOR_NOISE = (
 )
 HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+WIDENED = 1.4  # how much wider intervals are than the posterior, which takes its kernel for certain
 POINTS = 2560  # predictions over which a pointwise variance is averaged, over all of a grid
 
 
@@ -184,12 +185,25 @@ class Additive:
 
     # Explaining
 
+    def shares(self, order: int = 2) -> dict[tuple[int, ...], float]:
+        """V_U / V of all effects of at most `order` columns, averaged over draws; 0 if none varies."""
+        effects, drawn = self.drawn_shares(order)
+        return dict(zip(effects, drawn.mean(axis=1).tolist(), strict=True))
+
+    def drawn_shares(self, order: int = 2) -> tuple[tuple[tuple[int, ...], ...], FloatArray]:
+        """Effects of at most `order` columns, and V_U / V of each in each draw, (effects, D)."""
+        variances = self.weights.variances()
+        total = np.maximum(variances.sum(axis=0), np.finfo(float).tiny)
+        wanted = [k for k, U in enumerate(self.components.effects) if len(U) <= order]
+        effects = tuple(self.components.effects[k] for k in wanted)
+        return effects, np.asarray(variances[wanted] / total)
+
     def partial_dependence(
         self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None
     ) -> Marginal:
         """Partial dependence of `columns` at the grid points (g, len(columns)), in a region."""
         drawn = self.weights.averaged(columns, grid, region or {})
-        mean, joint = drawn.mean(axis=1), drawn.var(axis=1)
+        mean, joint = drawn.mean(axis=1), WIDENED**2 * drawn.var(axis=1)
         return Marginal(mean, joint, self._pointwise(columns, grid, region or {}, joint))
 
     def _pointwise(
