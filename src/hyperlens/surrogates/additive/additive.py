@@ -139,12 +139,19 @@ class Additive:
         costs = np.hstack(values)
         # written as weights again, by kriging through the anchors
         centre = float(self.y.mean())
+        prior = self.mode.kernel.prior_variances()
+        if len(prior) < ANCHORS:  # the same by as many equations as there are weights
+            columns = np.column_stack([at_anchors * np.sqrt(prior), np.full(ANCHORS, TREND)])
+            equations = columns.T @ columns
+            equations[np.diag_indices(len(equations))] += ANCHOR_NOISE
+            solved = _solve(equations, columns.T @ (costs - centre))
+            return Weights(
+                components, centre + TREND * solved[-1], np.sqrt(prior)[:, None] * solved[:-1]
+            )
         K = self.mode.kernel.gram(anchors, anchors)
         K[np.diag_indices(ANCHORS)] += ANCHOR_NOISE
-        right = scipy.linalg.cho_solve(
-            scipy.linalg.cho_factor(K, overwrite_a=True, check_finite=False), costs - centre
-        )
-        w = self.mode.kernel.prior_variances()[:, None] * (at_anchors.T @ right)
+        right = _solve(K, costs - centre)
+        w = prior[:, None] * (at_anchors.T @ right)
         return Weights(components, centre + TREND**2 * right.sum(axis=0), w)
 
     # Predicting
@@ -221,3 +228,9 @@ class Additive:
                 total[g], count[g] = (std**2).sum(), active.sum()
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.maximum(total / count, joint))
+
+
+def _solve(A: FloatArray, right: FloatArray) -> FloatArray:
+    """A^-1 times that, for a positive definite A, which is overwritten."""
+    factor = scipy.linalg.cho_factor(A, overwrite_a=True, check_finite=False)
+    return np.asarray(scipy.linalg.cho_solve(factor, right, check_finite=False))

@@ -77,9 +77,12 @@ class Kernel:
             sums = np.zeros((3, *one))
             for j in range(self.components.d):
                 c = _centred(rows, other, j, spectra[2][j][0])
-                for k in range(3):
-                    sums[k] += c ** (k + 1)
-            total += portions[2] * (sums[0] ** 3 - 3 * sums[0] * sums[1] + 2 * sums[2]) / 6
+                square = c * c
+                sums[0] += c
+                sums[1] += square
+                sums[2] += square * c
+            cubed = sums[0] * (sums[0] * sums[0] - 3 * sums[1])
+            total += portions[2] / 6 * (cubed + 2 * sums[2])
         return total
 
     def _nested(self, rows: Rows, other: Rows, U: Effect) -> FloatArray:
@@ -176,7 +179,7 @@ class _Terms:
         if any(kernel.components.sizes[2]):
             triples = np.array([_centred(rows, rows, j, spectra[2][j]) for j in range(d)])
             p1, square = triples.sum(axis=0), triples * triples
-            third = p1**3 - 3 * p1 * square.sum(axis=0)
+            third = p1 * (p1 * p1 - 3 * square.sum(axis=0))
             third = (third + 2 * np.einsum("jnm,jnm->nm", square, triples)) / 6
         orders = (main, portions[1] * second, portions[2] * third)
         return _Terms(kernel, rows, orders, pairs, triples, nested)
