@@ -9,6 +9,7 @@ Symbols
     y, z     costs, warped costs (n,)
     kappa    distance of the lower end, in differences of the median from the best
     eta      distance of the upper end, in differences of the worst from the best
+    low      the best cost, from which a and b are measured: so costs may differ by little
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from hyperlens.spaces.cube import FloatArray
+
+ROUNDING = 1e-12  # of the range: costs closer to the best than that are ties with it
 
 
 @dataclass(frozen=True)
 class Warp:
     """Between which ends costs are spread out, and what makes the warped ones standard."""
 
+    low: float
     a: float
     b: float
     centre: float = 0.0
@@ -31,25 +36,30 @@ class Warp:
 
     @staticmethod
     def of(y: FloatArray, log_kappa: float, log_eta: float) -> Warp:
-        low, high = float(y.min()), float(y.max())
-        half = float(np.median(y)) - low or float(y.mean()) - low
-        ends = Warp(low - np.exp(log_kappa) * half, high + np.exp(log_eta) * (high - low))
+        low = float(y.min())
+        above = y - low
+        reach, half = float(above.max()), float(np.median(above))
+        if half <= ROUNDING * reach:
+            half = float(above.mean())
+        ends = Warp(low, -float(np.exp(log_kappa)) * half, reach * (1 + float(np.exp(log_eta))))
         z = ends.forward(y)
-        return Warp(ends.a, ends.b, float(z.mean()), float(z.std()) or 1.0)
+        return Warp(low, ends.a, ends.b, float(z.mean()), float(z.std()) or 1.0)
 
     def forward(self, y: FloatArray) -> FloatArray:
         """Warped and standardised costs."""
-        return np.asarray((np.log((y - self.a) / (self.b - y)) - self.centre) / self.scale)
+        above = y - self.low
+        return np.asarray((np.log((above - self.a) / (self.b - above)) - self.centre) / self.scale)
 
     def back(self, z: FloatArray) -> FloatArray:
         """Costs of warped ones."""
-        return np.asarray(
-            self.a + (self.b - self.a) / (1 + np.exp(-(self.centre + self.scale * z)))
-        )
+        between = scipy.special.expit(self.centre + self.scale * z)
+        return np.asarray(self.low + (self.a + (self.b - self.a) * between))
 
     def slope(self, y: FloatArray) -> FloatArray:
         """dy / dz at costs."""
-        return np.asarray(self.scale * (y - self.a) * (self.b - y) / (self.b - self.a))
+        above = y - self.low
+        upwards = (self.b - above) / (self.b - self.a)
+        return np.asarray(self.scale * (above - self.a) * upwards)
 
     def log_jacobian(self, y: FloatArray) -> float:
         """Sum of log dz / dy."""
