@@ -116,7 +116,8 @@ class Density:
     """
 
     def __init__(self, components: Components, rows: Rows, y: FloatArray) -> None:
-        self.components, self.rows, self.y = components, rows, y
+        self.components, self.rows = components, rows
+        self.y = (y - y.min()) / np.ptp(y)  # their unit is a constant that would coarsen the search
         self.prior = Prior.of(components.d)
         self.n = len(y)
 
