@@ -1,10 +1,12 @@
 """Functions of one axis with mean zero, orthonormal under the latent measure.
 
-A continuous axis has the cosines sqrt 2 cos(pi a x), a = 1, 2, ...: they are the eigenfunctions of every
-stationary kernel that is reflected at the ends of the interval, whatever its length-scale. An ordered
-axis with levels has the same made orthonormal over its levels, a category any contrasts. So a centred
-kernel on the axis is a sum over functions of lambda_a phi_a(x) phi_a(z) (Solin and Sarkka 2020), and
-an effect is a vector of weights whose squares sum to its variance.
+A continuous axis has cosines cos(pi a x), a = 1, 2, ..., of an interval a little longer than the axis
+at both ends, so that nothing is flat at the ends, made orthonormal in their order. On the longer
+interval they are the eigenfunctions of every stationary kernel that is reflected at its ends,
+whatever its length-scale. An ordered axis with levels has the same made orthonormal over its levels,
+a category any contrasts. So a centred kernel on the axis is a sum over functions of lambda_a phi_a(x)
+phi_a(z) (Solin and Sarkka 2020), and an effect is a vector of weights whose squares sum to its
+variance.
 
 Symbols
     a        frequency of a function, 1, 2, ...; 0 for all functions of a category
@@ -21,6 +23,8 @@ import numpy as np
 
 from hyperlens.spaces.cube import WHOLE, Axis, FloatArray, IntArray, Runs, measure
 
+BEYOND = 0.1  # how much longer at each end the interval of the cosines is
+NODES = 200  # at which functions of a continuous axis are made orthonormal
 MOST_LEVELS = 4096  # beyond it the levels of an integer lie so dense that they count as continuous
 
 
@@ -55,7 +59,7 @@ class Basis:
         if self.discrete:
             phi = self._table[self.axis.level(known)]
         else:
-            phi = np.sqrt(2) * np.cos(np.pi * self._place(known)[:, None] * self.frequencies)
+            phi = _cosines(self._place(known), len(self)) @ self._mixture
         return np.where(active[:, None], phi, 0.0)
 
     def mean(self, runs: Runs) -> FloatArray:
@@ -63,14 +67,25 @@ class Basis:
         if self.discrete:
             weights = self.axis.weights(runs)
             return np.asarray(weights @ self._table / weights.sum())
-        ends = np.pi * self._place(np.array(runs))[:, :, None] * self.frequencies
-        area = np.diff(np.sqrt(2) * np.sin(ends) / (np.pi * self.frequencies), axis=1)
-        return np.asarray(area.sum(axis=(0, 1)) * measure(self.runs) / measure(runs))
+        frequencies = np.pi * self.frequencies / (1 + 2 * BEYOND)
+        ends = self._place(np.array(runs))
+        sines = np.sin((ends[:, :, None] + BEYOND) * frequencies) / frequencies
+        area = np.append(np.diff(ends, axis=1).sum(), np.diff(sines, axis=1).sum(axis=(0, 1)))
+        return np.asarray(area @ self._mixture * measure(self.runs) / measure(runs))
 
     def _place(self, x: FloatArray) -> FloatArray:
         """Where numbers lie within the run, 0 to 1."""
         ((low, high),) = self.runs
         return np.clip((x - low) / (high - low), 0.0, 1.0)
+
+    @cached_property
+    def _mixture(self) -> FloatArray:
+        """How the functions are made of cosines, the constant first: (m + 1, m)."""
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        root = np.sqrt(weights / 2)[:, None]
+        triangle = np.linalg.qr(root * _cosines((nodes + 1) / 2, len(self)), mode="r")
+        signs = np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
+        return np.asarray((np.linalg.inv(triangle) * signs)[:, 1:])
 
     @cached_property
     def _table(self) -> FloatArray:
@@ -82,8 +97,8 @@ class Basis:
         if self.axis.ordered:
             count = min(count, self.size + 1)
             low, high = self.runs[0][0], self.runs[-1][1]
-            place = (codes[inside, None] - low) / (high - low)
-            columns = np.cos(np.pi * place * np.arange(count))
+            place = (codes[inside] - low) / (high - low)
+            columns = _cosines(place, count - 1)
         else:
             columns = np.eye(count)
             columns[:, 0] = 1.0
@@ -93,3 +108,9 @@ class Basis:
         table = np.zeros((len(codes), count - 1))
         table[inside] = (orthonormal * signs)[:, 1:] / root[:, None]
         return table
+
+
+def _cosines(place: FloatArray, count: int) -> FloatArray:
+    """A constant and `count` cosines of the longer interval at places of the axis, (n, count + 1)."""
+    along = (place[:, None] + BEYOND) / (1 + 2 * BEYOND)
+    return np.asarray(np.cos(np.pi * along * np.arange(count + 1)))
