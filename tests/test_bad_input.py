@@ -355,7 +355,8 @@ def test_two_hundred_parameters(tmp_path: Path) -> None:
     found = json.loads(target.read_text())["importance"]["importance"]
     assert sorted(found["parameters"][:2]) == [["p0"], ["p1"]]
     assert {(f"p{j}",) for j in range(200)} < set(map(tuple, found["parameters"]))
-    refused("effect", path, "p0", because="use the forest instead")
+    assert "the random forest explains" in good("effect", path, "p0").text
+    refused("effect", path, "p0", "--surrogate", "gp", because="use the forest instead")
 
 
 class Page(HTMLParser):

@@ -54,8 +54,10 @@ def results_file(cache: Path, label: str) -> Path:
 
 
 def results(cache: Path, label: str) -> list[Row]:
+    """One row a case, the last one that was written."""
     path = results_file(cache, label)
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    rows = map(json.loads, path.read_text().splitlines() if path.exists() else [])
+    return list({_case(row): row for row in rows}.values())
 
 
 def evaluate(
