@@ -5,7 +5,7 @@ from typing import Literal, Protocol, Self
 from hyperlens.spaces.cube import FloatArray, IntArray
 
 SearchKind = Literal["gp", "forest"]  # a Gaussian process, a random forest: what a search asks
-SurrogateKind = Literal["additive"] | SearchKind  # what explains a run
+SurrogateKind = Literal["additive", "gp", "forest"]  # what explains a run
 
 
 class Surrogate(Protocol):

@@ -12,7 +12,8 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance import importance_words as words
-from hyperlens.explain.importance.shares import Effects, Shares, ranks, shares
+from hyperlens.explain.importance.once import Effects
+from hyperlens.explain.importance.shares import Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
 from hyperlens.explain.models.fitting import Fitted, SurrogateName
 from hyperlens.explain.models.leader import leader

@@ -13,7 +13,8 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance.importance import INTERVAL
-from hyperlens.explain.importance.shares import Effects, shares
+from hyperlens.explain.importance.once import Effects
+from hyperlens.explain.importance.shares import shares
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.record import Record
 from hyperlens.runs.history import History

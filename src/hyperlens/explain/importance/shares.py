@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from hyperlens.explain.importance.once import Effects, Once
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.runs.history import History
-from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import WIDENED, Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.random_forest.forest import Forest
@@ -27,8 +28,6 @@ HALVES = 32  # parts of the data that a forest's interval is computed from
 HALF_TREES = 16  # trees on each
 GP_HALVES = 12
 GP_ROWS = 200  # at the most, in a part that a Gaussian process is fitted to
-
-Effects = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -87,36 +86,34 @@ def forest_shares(forest: Forest, order: int, level: float | None, seed: int) ->
     """
     # Shares: V_U / V of each tree, and their mean (Hutter et al. 2014 Algorithm 2)
     decomposition = forest.shares(order)
-    unknown = np.full(len(decomposition.effects), np.nan)
+    cube = forest.cube or Cube.continuous(forest.X.shape[1])
+    once = Once.of(cube, decomposition.effects)
+    unknown = np.full(len(once.effects), np.nan)
     none = np.empty((0, len(unknown)))
     if not len(decomposition.shares):
-        return Shares(
-            decomposition.effects, unknown, unknown, unknown, unknown, none, decomposition.flat
-        )
-    share, std = decomposition.shares.mean(axis=0), decomposition.shares.std(axis=0)
+        return Shares(once.effects, unknown, unknown, unknown, unknown, none, decomposition.flat)
+    each = once.merged(decomposition.shares)
+    share, std = each.mean(axis=0), each.std(axis=0)
     if level is None:
-        return Shares(decomposition.effects, share, std, unknown, unknown, none, decomposition.flat)
+        return Shares(once.effects, share, std, unknown, unknown, none, decomposition.flat)
     # Halves: the same on random halves of the data
     halves = _parts(len(forest.y), (len(forest.y) + 1) // 2, HALVES, seed)
 
     def one(k: int) -> FloatArray:
         small = Forest(forest.cube, HALF_TREES, seed + k + 1, threads=1)
-        return (
-            small.fit(forest.X[halves[k]], forest.y[halves[k]])
-            .shares(order, decomposition.effects)
-            .shares
-        )
+        small.fit(forest.X[halves[k]], forest.y[halves[k]])
+        return once.merged(small.shares(order, decomposition.effects).shares)
 
     drawn = [shares for shares in _each(one, HALVES, forest.threads) if len(shares) > 1]
     if len(drawn) < 2:
-        return Shares(decomposition.effects, share, std, unknown, unknown, none, decomposition.flat)
+        return Shares(once.effects, share, std, unknown, unknown, none, decomposition.flat)
     # Interval: the variance between halves less half of the noise of their few trees
     draws = np.array([shares.mean(axis=0) for shares in drawn])
     between = draws.var(axis=0, ddof=1)
     within = np.mean([shares.var(axis=0, ddof=1) for shares in drawn], axis=0)
     spread = np.sqrt(np.maximum(between - within / (2 * HALF_TREES), between / 4))
     low, high = _bounds(share, heading(share, draws), spread, level, len(draws))
-    return Shares(decomposition.effects, share, std, low, high, draws, decomposition.flat)
+    return Shares(once.effects, share, std, low, high, draws, decomposition.flat)
 
 
 def gp_shares(gp: GP, order: int, level: float | None, seed: int) -> Shares:
@@ -125,14 +122,14 @@ def gp_shares(gp: GP, order: int, level: float | None, seed: int) -> Shares:
     """
     # Shares: closed form of the posterior mean
     exact = gp.shares(order)
-    effects = tuple(exact)
-    share = np.clip(list(exact.values()), 0.0, 1.0)  # rounding can pass either end
-    unknown = np.full(len(effects), np.nan)
+    once = Once.of(gp.cube, tuple(exact))
+    share = np.clip(once.merged(np.array([list(exact.values())]))[0], 0.0, 1.0)  # rounding
+    unknown = np.full(len(once.effects), np.nan)
     n = len(gp.y)
     if level is None or n < 4 or gp.variance <= 0:
         share = share if gp.variance > 0 else unknown
-        empty = np.empty((0, len(effects)))
-        return Shares(effects, share, unknown, unknown, unknown, empty)
+        empty = np.empty((0, len(once.effects)))
+        return Shares(once.effects, share, unknown, unknown, unknown, empty)
     # Interval: refits on parts of m rows
     m = min((n + 1) // 2, GP_ROWS)
     parts = _parts(n, m, GP_HALVES, seed)
@@ -141,10 +138,10 @@ def gp_shares(gp: GP, order: int, level: float | None, seed: int) -> Shares:
         small = GP(gp.cube, starts=1, seed=seed + k + 1).fit(gp.X[parts[k]], gp.y[parts[k]])
         return np.array(list(small.shares(order).values()))
 
-    draws = np.array(_each(one, GP_HALVES, 1))
+    draws = once.merged(np.array(_each(one, GP_HALVES, 1)))
     spread = draws.std(axis=0, ddof=1) * math.sqrt(m / (n - m))
     low, high = _bounds(share, share, spread, level, len(draws))
-    return Shares(effects, share, spread, low, high, draws)
+    return Shares(once.effects, share, spread, low, high, draws)
 
 
 def heading(share: FloatArray, draws: FloatArray) -> FloatArray:

@@ -112,6 +112,7 @@ class Additive:
         self.fitted_on = min(len(y), FITTED_ON)
         if np.ptp(y) == 0:
             self.sets, width = (), self.components.ends[-1]
+            self.anchor_costs = np.full((ANCHORS, 2), y[0])
             self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
             return self
         # hyperparameters, from some of the rows if there are many
@@ -124,35 +125,49 @@ class Additive:
         drawn = sample(density, best, count, rng)
         self.mode = _Set.of(self.components, best, rows, y)
         self.sets = tuple(_Set.of(self.components, t, rows, y) for t in drawn)
-        self.weights = self._weights(rows, rng)
+        self.anchor_costs = self._drawn_costs(rows, rng)
+        self.weights = self._written(self.anchor_costs)
         return self
 
-    def _weights(self, rows: Rows, rng: np.random.Generator) -> Weights:
-        """Draws on the user's scale."""
-        components = self.components
-        anchors = components.rows(self.cube.vectors(sobol(ANCHORS, components.d, self.seed)))
-        at_rows, at_anchors = components.features(rows), components.features(anchors)
+    def _drawn_costs(self, rows: Rows, rng: np.random.Generator) -> FloatArray:
+        """Draws on the user's scale at the anchors, (anchors, D)."""
+        at_rows, at_anchors = (self.components.features(r) for r in (rows, self._anchors()))
         values = []
         for one in self.sets:
             w, trend = one.draw(at_rows, DRAWS // len(self.sets), rng)
             values.append(one.warp.back(at_anchors @ w + trend))
-        costs = np.hstack(values)
-        # written as weights again, by kriging through the anchors
-        centre = float(self.y.mean())
-        prior = self.mode.kernel.prior_variances()
+        return np.hstack(values)
+
+    def _anchors(self) -> Rows:
+        d = self.components.d
+        return self.components.rows(self.cube.vectors(sobol(ANCHORS, d, self.seed)))
+
+    def _written(self, costs: FloatArray) -> Weights:
+        """Functions with these costs at the anchors (anchors, D) as weights, by kriging."""
+        anchors, centre = self._anchors(), float(self.y.mean())
+        features, prior = self.components.features(anchors), self.mode.kernel.prior_variances()
         if len(prior) < ANCHORS:  # the same by as many equations as there are weights
-            columns = np.column_stack([at_anchors * np.sqrt(prior), np.full(ANCHORS, TREND)])
+            columns = np.column_stack([features * np.sqrt(prior), np.full(ANCHORS, TREND)])
             equations = columns.T @ columns
             equations[np.diag_indices(len(equations))] += ANCHOR_NOISE
             solved = _solve(equations, columns.T @ (costs - centre))
-            return Weights(
-                components, centre + TREND * solved[-1], np.sqrt(prior)[:, None] * solved[:-1]
-            )
+            w = np.sqrt(prior)[:, None] * solved[:-1]
+            return Weights(self.components, centre + TREND * solved[-1], w)
         K = self.mode.kernel.gram(anchors, anchors)
         K[np.diag_indices(ANCHORS)] += ANCHOR_NOISE
         right = _solve(K, costs - centre)
-        w = prior[:, None] * (at_anchors.T @ right)
-        return Weights(components, centre + TREND**2 * right.sum(axis=0), w)
+        w = prior[:, None] * (features.T @ right)
+        return Weights(self.components, centre + TREND**2 * right.sum(axis=0), w)
+
+    # Among the good
+
+    def cost_at(self, quantile: float) -> float:
+        """The cost that this part of the space is expected to be below."""
+        return float(np.quantile(self.anchor_costs.mean(axis=1), quantile))
+
+    def capped(self, bound: float) -> Weights:
+        """The same draws, in which all costs above `bound` are equal to it."""
+        return self._written(np.minimum(self.anchor_costs, bound))
 
     # Predicting
 

@@ -27,11 +27,9 @@ from hyperlens.spaces.cube import WHOLE, Cube, FloatArray, Runs
 from hyperlens.surrogates.additive.basis import Basis
 
 MAIN_SIZE = 16  # functions of an ordered axis in its own effect
-PAIR_SIZES, TRIPLE_SIZES = (
-    (8, 6, 4, 3, 2),
-    (4, 3, 2),
-)  # in effects of two and three: the first that fits
-MOST_WEIGHTS = 6000  # of all pairs, and of all triples
+# functions of an ordered axis in pairs and in triples: the first that fits
+PAIR_SIZES, TRIPLE_SIZES = (16, 12, 8, 6, 4, 3, 2), (8, 6, 4, 3, 2)
+MOST_PAIR_WEIGHTS, MOST_TRIPLE_WEIGHTS = 2000, 3000
 
 Effect = tuple[int, ...]
 
@@ -106,11 +104,11 @@ class Components:
         pairs = triples = np.zeros(self.d, dtype=int)
         for size in PAIR_SIZES:
             pairs = np.where(category, own, np.minimum(own, size))
-            if _weights(pairs, 2) <= MOST_WEIGHTS:
+            if _weights(pairs, 2) <= MOST_PAIR_WEIGHTS:
                 break
         for size in TRIPLE_SIZES:
             triples = np.where(decides | (own > size) & category, 0, np.minimum(own, size))
-            if _weights(triples, 3) <= MOST_WEIGHTS:
+            if _weights(triples, 3) <= MOST_TRIPLE_WEIGHTS:
                 break
         else:
             triples = np.zeros(self.d, dtype=int)
