@@ -15,7 +15,7 @@ from hyperlens.words import SURROGATES, counted, effect_name, percent
 if TYPE_CHECKING:
     from hyperlens.explain.importance.importance import Importance
     from hyperlens.explain.importance.once import Effects
-from hyperlens.explain.importance.shares import Shares
+    from hyperlens.explain.importance.shares import Shares
     from hyperlens.explain.models.fitting import Fitted
     from hyperlens.runs.history import History
     from hyperlens.spaces.cube import FloatArray
