@@ -102,8 +102,8 @@ def _without_cost(history: History, count: int) -> str | None:
     if not count:
         return None
     return (
-        f"{count} of {len(history.trials)} trials were pruned and are left out: they recorded no cost at a "
-        "known budget."
+        f"{count} of {len(history.trials)} trials were pruned and are left out: they recorded no cost "
+        "at a known budget."
     )
 
 
