@@ -249,6 +249,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "trials": trials(name, choice, text),
         "timeline": timeline(),
         "spending": spending(choice),
+        "failures": None,
         "footprint": footprint(name),
         "models": None,
         "winner": None,

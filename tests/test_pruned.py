@@ -68,7 +68,7 @@ def test_the_default_is_right_where_most_were_pruned(pruner: str) -> None:
     truth = 0.984
     assert abs(right["lr"] - truth) < abs(alone["lr"] - truth) + 0.05
     (sentence,) = training(history).aside
-    assert sentence.startswith(f"{pruned} of 400 trials were pruned and used: ")
+    assert sentence.startswith(f"{pruned} of 400 trials were pruned and are used: ")
 
 
 def test_hyperband_among_survivors_the_optimizer_seems_to_matter() -> None:
@@ -84,8 +84,11 @@ def test_hyperband_among_survivors_the_optimizer_seems_to_matter() -> None:
 def test_the_summary_says_it_first() -> None:
     history = pruned_run("hyperband", 100)
     summary = analyse(history, Choices(level=None)).cards[0]
-    assert f"{history.count(hl.State.PRUNED)} of 100 trials were pruned and used" in summary.lead[1]
-    assert not any("pruned and used" in note for note in summary.notes)
+    assert (
+        f"{history.count(hl.State.PRUNED)} of 100 trials were pruned and are used"
+        in summary.lead[1]
+    )
+    assert not any("pruned and are used" in note for note in summary.notes)
 
 
 SPACE = hl.Space.of([hl.Parameter("x", "float", 0, 1), hl.Parameter("z", "float", 0, 1)])
@@ -131,7 +134,7 @@ def test_pruned_trials_without_a_cost_are_not_passed_over() -> None:
     ]
     found = evidence(hl.History(SPACE, history.objectives, tuple(trials)))
     assert found.sentence is not None
-    assert found.sentence.startswith("160 of 200 trials were pruned and left out")
+    assert found.sentence.startswith("160 of 200 trials were pruned and are left out")
     assert found.most
 
 

@@ -372,7 +372,7 @@ def test_lower_budgets_that_mislead_are_not_used() -> None:
     history = fidelities(honest=False)
     found = evidence(history)
     assert found.sentence is not None
-    assert "and left out: with them" in found.sentence
+    assert "and are left out: with them" in found.sentence
     assert len(found.rows) == 25
     assert {history.trials[i].budget for i in found.rows} == {9.0}
     assert training(history).aside == (found.sentence,)

@@ -34,6 +34,10 @@ COMMANDS = {
         "Where the effect of a parameter is sure: regions of the space, by rules.",
     ),
     "interactions": ("analyses", "How strongly each two parameters act together (Friedman's H)."),
+    "failures": (
+        "analyses",
+        "Where trials fail or diverge: how often by each parameter, and a rule.",
+    ),
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
     "why": (
         "proposals",

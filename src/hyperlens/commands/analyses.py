@@ -7,6 +7,7 @@ import typer
 import hyperlens as hl
 from hyperlens.commands.options import (
     CAP,
+    LEVEL,
     LEVEL_OR_NONE,
     SEED,
     SURROGATE,
@@ -103,6 +104,8 @@ regions = record_command(
 )
 
 interactions = record_command(hl.interactions, surrogate=SURROGATE, level=LEVEL_OR_NONE, seed=SEED)
+
+failures = record_command(hl.failures, level=LEVEL, seed=SEED)
 
 bias = record_command(hl.bias, seed=SEED)
 

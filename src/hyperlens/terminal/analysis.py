@@ -9,6 +9,7 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.parameters.importance import IMPORTANCE
 from hyperlens.sections.parameters.regions import REGIONS
+from hyperlens.sections.run.failures import FAILURES
 from hyperlens.sections.run.models import MODELS, WINNER
 from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.run.search import BIAS
@@ -43,8 +44,9 @@ def show_analysis(analysis: Analysis) -> None:
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     doubts = [q.sentence for q in surrogates.qualities if q.verdict != "trust"]
     leads = [surrogates.sentence] if surrogates.qualities else []
-    findings = (*leads, *regions, analysis[BIAS].sentence, *overview.notes, *importance.notes)
-    said = (*findings, *remarks, *doubts)
+    failed = [record.sentence for record in (analysis[FAILURES],) if record is not None]
+    told = (*failed, analysis[BIAS].sentence, *overview.notes, *importance.notes)
+    said = (*leads, *regions, *told, *remarks, *doubts)
     listed(console, (sentence for sentence in said if sentence not in first))
 
 

@@ -78,13 +78,13 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
         return replace(alone, sentence=_without_cost(history, unused), most=unused > len(data.y))
     what = _named(levels, len(history.trials))
     if (why := _untestable(levels)) is not None:
-        return replace(alone, sentence=f"{what} and left out: {why}", most=lower > len(data.y))
+        return replace(alone, sentence=f"{what} and are left out: {why}", most=lower > len(data.y))
     finding, errors = _tested(history.space.cube, levels, seed)
     if finding == "equal":
         levels = levels.part(levels.full | levels.pruned)
         finding = "equal" if not levels.full.all() else "worse"
     if finding == "worse":
-        sentence = f"{what} and left out: with them, {errors}."
+        sentence = f"{what} and are left out: with them, {errors}."
         return replace(alone, sentence=sentence, most=lower > len(data.y))
     known = _completed(history, levels, finding == "equal", seed)
     predicted = counted(int((~known.measured).sum()), "configuration")
@@ -95,15 +95,15 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
             f"{predicted} count as bounds, with the cost that a forest predicts {end} but none "
             f"better than the median of those that were not pruned; with them, {errors}"
         )
-    return replace(known, sentence=f"{what} and used: {how}.", most=lower > len(data.y))
+    return replace(known, sentence=f"{what} and are used: {how}.", most=lower > len(data.y))
 
 
 def _without_cost(history: History, count: int) -> str | None:
     if not count:
         return None
     return (
-        f"{count} of {len(history.trials)} trials were pruned and left out: they recorded no cost at a "
-        "known budget."
+        f"{count} of {len(history.trials)} trials were pruned and are left out: they recorded no cost "
+        "at a known budget."
     )
 
 

@@ -1,0 +1,138 @@
+"""One rule that says where trials fail: a part of the space by one or two parameters, if it holds.
+
+A part is grown greedily: the values of a parameter whose trials differ most from all others in how often
+they fail (least squares on 0 and 1), then perhaps of another one within. It is checked on trials that
+it was not made from: in each of FOLDS parts of the run, a rule made from the others is counted there.
+A rule that does not hold there is none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from hyperlens.spaces.cube import Axis, BoolArray, FloatArray, IntArray, Runs, intersect
+from hyperlens.spaces.rules import rule_in_words, sides
+from hyperlens.spaces.space import Space
+
+FOLDS = 5
+FEWEST = 3  # trials that failed, and trials inside of a part
+SURE = 0.01  # chance that counts as clear on held-out trials come from no difference at all
+
+Box = dict[int, Runs]
+
+
+@dataclass(frozen=True)
+class FailureRule:
+    """A part of the space in words; `inside` and `elsewhere` are trials that failed and all of them, and
+    the same for trials that the rule was not made from."""
+
+    rule: str
+    inside: tuple[int, int]
+    elsewhere: tuple[int, int]
+    held_inside: tuple[int, int]
+    held_elsewhere: tuple[int, int]
+
+
+def failure_rule(space: Space, X: FloatArray, failed: BoolArray, seed: int) -> FailureRule | None:
+    """The rule for vectors X of which some failed; of two that hold, the shorter unless the longer is
+    better on held-out trials."""
+    if not FEWEST <= int(failed.sum()) <= len(failed) - FEWEST:
+        return None
+    found: list[tuple[float, FailureRule]] = []
+    for depth in (1, 2):
+        box, inside = _grown(space, X, failed, depth)
+        told = _held_out(space, X, failed, depth, seed)
+        held, others = _counts(failed, told), _counts(failed, ~told)
+        if not box or not _differs(held, others):
+            continue
+        error = sum(k * (n - k) / n for k, n in (held, others) if n)
+        words = rule_in_words(space, box)
+        rule = FailureRule(words, _counts(failed, inside), _counts(failed, ~inside), held, others)
+        found.append((error, rule))
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def _counts(failed: BoolArray, rows: BoolArray) -> tuple[int, int]:
+    return int(failed[rows].sum()), int(rows.sum())
+
+
+def _differs(inside: tuple[int, int], elsewhere: tuple[int, int]) -> bool:
+    """Do trials fail more often inside, by Fisher's exact test?"""
+    table = [[k, n - k] for k, n in (inside, elsewhere)]
+    return bool(scipy.stats.fisher_exact(table, alternative="greater").pvalue <= SURE)
+
+
+def _held_out(space: Space, X: FloatArray, failed: BoolArray, depth: int, seed: int) -> BoolArray:
+    """Which trials lie inside of the rule that the other folds make; each fold has its failures."""
+    rng = np.random.default_rng(seed)
+    fold = np.empty(len(X), dtype=np.int64)
+    for rows in (np.flatnonzero(failed), np.flatnonzero(~failed)):
+        fold[rng.permutation(rows)] = np.arange(len(rows)) % FOLDS
+    told = np.zeros(len(X), dtype=bool)
+    for k in range(FOLDS):
+        box, _ = _grown(space, X[fold != k], failed[fold != k], depth)
+        told[fold == k] = _inside(space, box, X[fold == k]) if box else False
+    return told
+
+
+def _grown(space: Space, X: FloatArray, failed: BoolArray, depth: int) -> tuple[Box, BoolArray]:
+    """The part of the space by at most `depth` parameters, and which rows lie in it."""
+    box: Box = {}
+    inside = np.ones(len(X), dtype=bool)
+    for _ in range(depth):
+        rows = np.flatnonzero(inside)
+        best = max(_parts(space, X[rows], failed[rows]), key=lambda part: part[0], default=None)
+        if best is None:
+            break
+        _, j, runs = best
+        box[j] = intersect(box[j], runs) if j in box else runs
+        inside = _inside(space, box, X)
+    return box, inside
+
+
+def _inside(space: Space, box: Box, X: FloatArray) -> BoolArray:
+    """Rows of a box; where a parameter is inactive, a rule on it does not hold."""
+    inside = np.ones(len(X), dtype=bool)
+    for j, runs in box.items():
+        x = X[:, j]
+        inside &= np.any([(low <= x) & ((x < high) | (high >= 1)) for low, high in runs], axis=0)
+    return inside
+
+
+def _parts(space: Space, X: FloatArray, failed: BoolArray) -> Iterator[tuple[float, int, Runs]]:
+    """For each parameter the part of its axis whose trials fail more often than all others: what it
+    takes from the squared error, its column and where it lies."""
+    rate = failed.mean()
+    for j, (parameter, axis) in enumerate(zip(space.parameters, space.cube.axes, strict=True)):
+        active = ~np.isnan(X[:, j])
+        x, excess = X[active, j], failed[active] - rate
+        order = _order(axis, x, failed[active])
+        best: tuple[float, BoolArray, int] | None = None
+        for left in _lefts(order):
+            for side, part in enumerate((left, ~left)):
+                n, total = int(part.sum()), float(excess[part].sum())
+                if n < FEWEST or len(X) - n < FEWEST or total <= 0:
+                    continue
+                gain = total**2 * (1 / n + 1 / (len(X) - n))
+                if best is None or gain > best[0] + 1e-12:
+                    best = gain, left, side
+        if best is not None:
+            gain, left, side = best
+            yield gain, j, sides(parameter, axis, x, left)[side]
+
+
+def _order(axis: Axis, x: FloatArray, failed: BoolArray) -> IntArray:
+    """A number for each row by which it goes left first: its value, or how often its level fails."""
+    if axis.ordered:
+        return np.unique(x, return_inverse=True)[1].ravel()
+    levels, which = np.unique(x, return_inverse=True)
+    which = which.ravel()
+    rates = np.array([failed[which == k].mean() for k in range(len(levels))])
+    return np.asarray(np.argsort(np.argsort(rates, kind="stable"))[which])
+
+
+def _lefts(order: IntArray) -> Iterator[BoolArray]:
+    for cut in range(int(order.max(initial=0))):
+        yield order <= cut

@@ -1,0 +1,270 @@
+"""Where trials fail: how often by the values of each parameter, which parameters matter, and a rule.
+
+A trial failed if it ended so, if its cost is no finite number, or if its cost diverged. What is
+counted is counted in the run: of trials with such a value, so many failed, with Jeffreys' interval (the
+Beta posterior under the prior Beta(1/2, 1/2)). Beside it stands the expectation of a forest of 0 and 1,
+averaged over all other parameters. A parameter matters if trials that failed are distributed over its
+values as chance would hardly do it (permutations). Where it is inactive, it is not asked.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.run.failure_rule import FailureRule, failure_rule
+from hyperlens.record import Record
+from hyperlens.runs.history import History, State
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.surrogates.random_forest.forest import Forest
+from hyperlens.tables import Column, Table, between, ends, table
+from hyperlens.words import first_few, number, p_value, percent, tenths
+
+BINS = 6  # of a parameter with many values
+POINTS = 8  # of each bin, at which a forest is asked
+MOST_LEVELS = 8  # shown one by one
+PERMUTATIONS = 499
+MATTERS = 0.05
+LEVEL = 0.9
+RATE = "Trials with such a value that failed, divided by all trials with such a value."
+INTERVAL = "Where the chance to fail lies at this level, from these counts alone (Jeffreys)."
+EXPECTED = "What a forest expects on average over all other parameters, drawn evenly."
+SHARE = "Part of the variance of failing that is due to this parameter alone (forest)."
+P = "How often chance alone would distribute as many failures as unevenly (permutations)."
+
+
+@dataclass(frozen=True)
+class Failures(Record):
+    """Which trials failed, by the values of each parameter, the one that matters most first.
+
+    `kinds` counts trials by how they failed. `values[j]` are texts, `tried[j]` and `failed[j]` counts of
+    trials with such a value, `low[j]` and `high[j]` the interval of the chance to fail, `expected[j]`
+    the forest's. `share` and `p` have one entry a parameter.
+    """
+
+    objective: str
+    trials: int
+    kinds: dict[str, int]
+    parameters: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    tried: tuple[IntArray, ...]
+    failed: tuple[IntArray, ...]
+    low: tuple[FloatArray, ...]
+    high: tuple[FloatArray, ...]
+    expected: tuple[FloatArray, ...]
+    share: FloatArray
+    p: FloatArray
+    rule: FailureRule | None
+    level: float
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """All trials that failed, in any way."""
+        return sum(self.kinds.values())
+
+    @property
+    def rates(self) -> tuple[FloatArray, ...]:
+        """Counted chances to fail; nan where no trial was."""
+        pairs = zip(self.failed, self.tried, strict=True)
+        return tuple(np.where(n > 0, k / np.maximum(n, 1), np.nan) for k, n in pairs)
+
+    @property
+    def sentence(self) -> str:
+        """How many failed and how, and where."""
+        kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
+        told = f"{self.count} of {self.trials} trials failed ({kinds})"
+        if self.rule is None:
+            return f"{told}; no rule says where: none holds for trials it was not made from."
+        (k, n), (others, rest) = self.rule.inside, self.rule.elsewhere
+        return (
+            f"{told}: {k} of the {n} where {self.rule.rule}, and {others} of the {rest} elsewhere."
+        )
+
+    @property
+    def reading(self) -> str:
+        """Which parameters failing depends on, as far as can be told; whether the rule holds."""
+        mattering = [n for n, p in zip(self.parameters, self.p, strict=True) if p <= MATTERS]
+        told = "Whether a trial fails cannot be told to depend on any single parameter."
+        if mattering:
+            told = (
+                f"Whether a trial fails depends on {first_few(mattering, 5)} (p at most {MATTERS})."
+            )
+        if self.rule is not None:
+            (k, n), (others, rest) = self.rule.held_inside, self.rule.held_elsewhere
+            told += (
+                f" Rules made from four fifths of the trials hold for the rest: {k} of {n} failed where "
+                f"they say so, {others} of {rest} elsewhere."
+            )
+        return told
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return self.sentence, self.reading
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        names = [
+            name for name, values in zip(self.parameters, self.values, strict=True) for _ in values
+        ]
+        share = [s for s, v in zip(self.share, self.values, strict=True) for _ in v]
+        p = [p for p, v in zip(self.p, self.values, strict=True) for _ in v]
+        flat = self._columns()
+        return (
+            table(
+                Column("parameter", names),
+                Column("value", flat["value"]),
+                Column("trials", flat["trials"], number),
+                Column("failed", flat["failed"], number),
+                Column("rate", flat["rate"], tenths, RATE),
+                Column(
+                    f"{percent(self.level)} interval",
+                    ends(np.array(flat["low"]), np.array(flat["high"])),
+                    between(tenths),
+                    INTERVAL,
+                ),
+                Column("expected", flat["expected"], tenths, EXPECTED),
+                Column("share", share, tenths, SHARE),
+                Column("p", p, p_value, P),
+            ),
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        pairs = zip(self.parameters, self.values, strict=True)
+        arrays = {
+            "trials": self.tried, "failed": self.failed, "rate": self.rates, "low": self.low,
+            "high": self.high, "expected": self.expected,
+        }  # fmt: skip
+        return {
+            "parameter": [name for name, values in pairs for _ in values],
+            "value": [text for values in self.values for text in values],
+            **{name: np.concatenate(parts).tolist() for name, parts in arrays.items()},
+        }
+
+
+def failures(
+    history: History, *, level: float = LEVEL, seed: int = 0, objective: str | None = None
+) -> Failures:
+    """How often trials fail by each parameter, and where; refused where none failed, or all did."""
+    if not 0 < level < 1:
+        raise AnalysisError(f"An interval of {level} is not a level; choose one between 0 and 1.")
+    kinds, rows = outcomes(history, objective)
+    failed = np.any([*kinds.values(), np.zeros_like(rows)], axis=0)[rows]
+    if not failed.any() or failed.all():
+        which = "all" if len(failed) and failed.all() else "none"
+        raise AnalysisError(
+            f"Of {len(failed)} trials that ended {which} failed, so there is nothing to compare; ask "
+            "it of a run in which some trials failed."
+        )
+    X, space = history.vectors[rows], history.space
+    forest = Forest(space.cube, seed=seed).fit(X, failed.astype(float))
+    shares = forest.shares(order=1)
+    share = shares.shares.mean(axis=0) if len(shares.shares) else np.full(len(space), np.nan)
+    rng = np.random.default_rng(seed)
+    found = [
+        _one(p, j, X[:, j], failed, forest, level, rng) for j, p in enumerate(space.parameters)
+    ]
+    p = np.array([one["p"] for one in found])
+    order = np.lexsort((-np.nan_to_num(share), p)).tolist()
+    columns = ("values", "tried", "failed", "low", "high", "expected")
+    return Failures(
+        objective=history.objective(objective).name,
+        trials=len(failed),
+        kinds={kind: int(which[rows].sum()) for kind, which in kinds.items() if which[rows].any()},
+        parameters=tuple(space.names[j] for j in order),
+        **{name: tuple(found[j][name] for j in order) for name in columns},
+        share=share[order],
+        p=p[order],
+        rule=failure_rule(space, X, failed, seed),
+        level=level,
+        seed=seed,
+        notes=tuple(filter(None, (history.divergence(objective),))),
+    )
+
+
+def outcomes(
+    history: History, objective: str | None = None
+) -> tuple[dict[str, BoolArray], BoolArray]:
+    """Which trials failed in which way, and which ended at all, (trials,) each."""
+    state = np.array([t.state for t in history.trials], dtype=object)
+    finite = np.isfinite(history.measured(history.objective(objective)))
+    ended = np.array([s is not State.RUNNING for s in state], dtype=bool)
+    failed = np.array([s is State.FAILED for s in state], dtype=bool) & ended
+    complete = np.array([s is State.COMPLETE for s in state], dtype=bool)
+    kinds = {"ended in failure": failed, "without a finite cost": complete & ~finite}
+    if not history.keep_tail:
+        kinds["diverged"] = history.diverged(objective) & ~failed
+    return kinds, ended
+
+
+def _one(
+    parameter: Parameter,
+    column: int,
+    x: FloatArray,
+    failed: BoolArray,
+    forest: Forest,
+    level: float,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """What there is to say of one parameter, from the trials in which it is active."""
+    active = ~np.isnan(x)
+    which, points, texts = _bins(parameter, x[active])
+    tried = np.bincount(which, minlength=len(texts))
+    k = np.bincount(which, weights=failed[active], minlength=len(texts)).astype(np.int64)
+    low, high = jeffreys(k, tried, level)
+    average = forest.marginals((column,), points.reshape(-1, 1)).mean(axis=0)
+    expected = average.reshape(points.shape).mean(axis=1)
+    return {
+        "values": tuple(texts),
+        "tried": tried,
+        "failed": k,
+        "low": low,
+        "high": high,
+        "expected": np.clip(expected, 0.0, 1.0),
+        "p": _chance(which, tried, failed[active], rng),
+    }
+
+
+def _bins(parameter: Parameter, x: FloatArray) -> tuple[IntArray, FloatArray, list[str]]:
+    """The bin of each row, codes within each bin (bins, points), and what the bin is called."""
+    axis = parameter.axis
+    if axis.codes is not None and (not axis.ordered or axis.levels <= MOST_LEVELS):
+        assert parameter.values is not None
+        return axis.level(x), axis.codes[:, None], [number(v) for v in parameter.values]
+    edges = np.linspace(0.0, 1.0, BINS + 1)
+    which = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, BINS - 1)
+    reach = parameter.decode(edges)
+    texts = [f"{number(a, 2)} to {number(b, 2)}" for a, b in pairwise(reach)]
+    within = (np.arange(POINTS) + 0.5) / POINTS / BINS
+    return (
+        np.asarray(which),
+        axis.snap((edges[:-1, None] + within).ravel()).reshape(BINS, -1),
+        texts,
+    )
+
+
+def jeffreys(failed: IntArray, tried: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """The interval of a chance from counts; from 0 where none failed, to 1 where all did."""
+    a, b = failed + 0.5, tried - failed + 0.5
+    low = scipy.stats.beta.ppf((1 - level) / 2, a, b)
+    high = scipy.stats.beta.ppf((1 + level) / 2, a, b)
+    return np.where(failed == 0, 0.0, low), np.where(failed == tried, 1.0, high)
+
+
+def _chance(which: IntArray, tried: IntArray, failed: BoolArray, rng: np.random.Generator) -> float:
+    """How often shuffled failures differ as much between bins (sum of squares of their rates)."""
+    if len(failed) == 0 or not failed.any() or failed.all() or (tried > 0).sum() < 2:
+        return 1.0
+    member = (which[:, None] == np.arange(len(tried))) / np.sqrt(np.maximum(tried, 1))
+
+    def between(outcome: Any) -> FloatArray:
+        return np.asarray(np.sum((outcome @ member) ** 2, axis=-1))
+
+    outcome = failed.astype(float)
+    drawn = np.array([between(rng.permutation(outcome)) for _ in range(PERMUTATIONS)])
+    return float((1 + np.sum(drawn >= between(outcome) - 1e-9)) / (PERMUTATIONS + 1))
