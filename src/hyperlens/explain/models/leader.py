@@ -49,8 +49,8 @@ class Leader:
 
     @property
     def process(self) -> Fitted:
-        """The best Gaussian process, or the primary one where there is none."""
-        processes = (fitted for fitted in self.candidates if fitted.name != SECOND_OPINION)
+        """The Gaussian process that optimisers ask, or the primary one where there is none."""
+        processes = (fitted for fitted in self.candidates if fitted.name == "gp")
         return next(processes, self.primary)
 
     @property

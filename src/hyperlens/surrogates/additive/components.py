@@ -19,12 +19,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
-from hyperlens.spaces.cube import WHOLE, Cube, FloatArray, Runs
+from hyperlens.spaces.cube import WHOLE, BoolArray, Cube, FloatArray, Runs
 from hyperlens.surrogates.additive.basis import Basis
+from hyperlens.surrogates.gaussian_process import averages
 
 MAIN_SIZE = 16  # functions of an ordered axis in its own effect
 # functions of an ordered axis in pairs and in triples: the first that fits
@@ -136,13 +137,27 @@ class Components:
         """P."""
         if not self.cube.conditions:
             return 1.0
-        if U not in self._probabilities:
-            self._probabilities[U] = self.cube.share({}, U)
-        return self._probabilities[U]
+        return math.prod(
+            float(weights[active[:, [columns[j] for j in U if j in columns]].all(axis=1)].sum())
+            for columns, active, weights in self._activity
+            if not columns.keys().isdisjoint(U)
+        )
 
     @cached_property
-    def _probabilities(self) -> dict[Effect, float]:
-        return {}
+    def _activity(self) -> list[tuple[dict[int, int], BoolArray, FloatArray]]:
+        """Of each block of columns: their places, which are active in each scenario, its weight."""
+        known = []
+        for block in self.cube.blocks:
+            scenarios = list(islice(self.cube.scenarios(block), averages.MOST_SCENARIOS + 1))
+            if len(scenarios) > averages.MOST_SCENARIOS:
+                raise ValueError(
+                    f"columns {list(block)} depend on each other in more than "
+                    f"{averages.MOST_SCENARIOS} ways: exact averages are not feasible, use the forest"
+                )
+            active = np.array([[part is not None for part in s.runs] for s in scenarios])
+            places = {c: k for k, c in enumerate(scenarios[0].columns)}
+            known.append((places, active, np.array([s.weight for s in scenarios])))
+        return known
 
     @cached_property
     def among(self) -> tuple[int, int, int]:
