@@ -94,6 +94,8 @@ class Basis:
         assert codes is not None
         inside = np.flatnonzero(weights > 0)
         count = len(inside)
+        if count < 2:
+            return np.zeros((len(codes), 0))
         if self.axis.ordered:
             count = min(count, self.size + 1)
             low, high = self.runs[0][0], self.runs[-1][1]
