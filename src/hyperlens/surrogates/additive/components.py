@@ -23,7 +23,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from hyperlens.spaces.cube import WHOLE, BoolArray, Cube, FloatArray, Runs
+from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, Runs
 from hyperlens.surrogates.additive.basis import Basis
 from hyperlens.surrogates.gaussian_process import averages
 
@@ -87,9 +87,13 @@ class Components:
 
     def _where(self, parent: int, child: int) -> Runs:
         """The part of the parent's axis in which the child can be active."""
-        active, _ = self.cube.activity_boxes(child)
+        found: set[tuple[float, float]] = set()
+        for scenario in self.cube.scenarios((*self.cube.ancestors(child), child)):
+            runs = dict(zip(scenario.columns, scenario.runs, strict=True))
+            if runs[child] is not None:
+                found.update(runs[parent] or ())
         merged: list[tuple[float, float]] = []
-        for low, high in sorted({run for box in active for run in box.get(parent, WHOLE)}):
+        for low, high in sorted(found):
             if merged and low <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
             else:
@@ -120,7 +124,8 @@ class Components:
         """Those that can be other than 0, by their order."""
         found: list[Effect] = []
         for q in (1, 2, 3):
-            for U in combinations(range(self.d), q):
+            taking_part = [j for j in range(self.d) if self.sizes[q - 1][j]]
+            for U in combinations(taking_part, q):
                 if self.width(U) and self.probability(U) > 0:
                     found.append(U)
         return tuple(found)
