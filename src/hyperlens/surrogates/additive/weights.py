@@ -67,11 +67,16 @@ class Weights:
 
     # Values
 
+    @property
+    def _step(self) -> int:
+        """Rows predicted at once: fewer where a row has many features, whose products fill memory."""
+        return min(CHUNK, max(2**23 // max(len(self.w), 1), 1))
+
     def at(self, X: FloatArray) -> FloatArray:
         """The mean of the draws at vectors X (m, d)."""
         parts = [
-            self.components.features(self.components.rows(X[first : first + CHUNK])) @ self.mean
-            for first in range(0, len(X), CHUNK)
+            self.components.features(self.components.rows(X[first : first + self._step])) @ self.mean
+            for first in range(0, len(X), self._step)
         ]
         return np.asarray(np.concatenate([*parts, np.zeros(0)]) + self.trend.mean())
 
@@ -81,8 +86,8 @@ class Weights:
         away = (self.w - self.mean[:, None])[:, ::step]
         level = (self.trend - self.trend.mean())[::step]
         mean, variance = np.empty((2, len(X)))
-        for first in range(0, len(X), CHUNK):
-            rows = slice(first, first + CHUNK)
+        for first in range(0, len(X), self._step):
+            rows = slice(first, first + self._step)
             features = self.components.features(self.components.rows(X[rows]))
             mean[rows] = features @ self.mean + self.trend.mean()
             variance[rows] = np.square(features @ away + level).mean(axis=1)
