@@ -75,7 +75,8 @@ class Weights:
     def at(self, X: FloatArray) -> FloatArray:
         """The mean of the draws at vectors X (m, d)."""
         parts = [
-            self.components.features(self.components.rows(X[first : first + self._step])) @ self.mean
+            self.components.features(self.components.rows(X[first : first + self._step]))
+            @ self.mean
             for first in range(0, len(X), self._step)
         ]
         return np.asarray(np.concatenate([*parts, np.zeros(0)]) + self.trend.mean())

@@ -1,0 +1,745 @@
+"""The additive process against sums over all sets, dense algebra, brute force and Metropolis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from itertools import combinations, product
+from math import comb, factorial
+
+import numpy as np
+import pytest
+from cubes import brute_force_shares, discrete_cubes, every_latent
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+
+from hyperlens.spaces.cube import WHOLE, Axis, Box, Cube, FloatArray, Runs, inside_box
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.points import sobol
+from hyperlens.surrogates.additive.additive import Additive, _Set
+from hyperlens.surrogates.additive.basis import Basis
+from hyperlens.surrogates.additive.components import Components
+from hyperlens.surrogates.additive.hyper import TREND, Hyper, Prior, spectrum
+from hyperlens.surrogates.additive.kernel import JITTER, Density, Kernel
+from hyperlens.surrogates.additive.sampling import mode, sample
+from hyperlens.surrogates.additive.warp import Warp
+from hyperlens.surrogates.additive.weights import Weights
+
+INTEGERS = Axis(np.array([0.0, 0.2, 0.6, 0.8, 1.0]), np.array([0.1, 0.4, 0.7, 0.9]))
+LOG_INTEGERS = Parameter("units", "integer", 1, 40, log=True).axis
+FLAT = Cube((Axis(), INTEGERS, Axis.categorical(3), Axis()))
+# column 1 exists under two of three categories, 2 where 1 is above 0.4, 3 under the first, 4 always
+CHAIN = Cube(
+    (Axis.categorical(3), Axis(), INTEGERS, Axis(), Axis()),
+    {1: (((0, ((0.0, 2 / 3),)),),), 2: (((1, ((0.4, 1.0),)),),), 3: (((0, ((0.0, 1 / 3),)),),)},
+)
+# column 2 exists under the first or the third category, 3 where 0 is the first or 1 is below 0.4
+EITHER = Cube(
+    (Axis.categorical(4), Axis(), Axis(), Axis()),
+    {
+        2: (((0, ((0.0, 0.25),)),), ((0, ((0.5, 0.75),)),)),
+        3: (((0, ((0.0, 0.25),)),), ((1, ((0.0, 0.4),)),)),
+    },
+)
+
+
+def sampled(cube: Cube, n: int, seed: int) -> FloatArray:
+    return cube.vectors(np.random.default_rng(seed).random((n, cube.d)))
+
+
+def tensor(cube: Cube, steps: int) -> tuple[FloatArray, FloatArray]:
+    """Latents and weights that integrate products of cosines exactly: the midpoints of an even grid
+    do so for frequencies below 2 steps (on a part of an axis that is k steps, below 2 k)."""
+    middles, widths = [], []
+    for axis in cube.axes:
+        edges = np.arange(steps + 1) / steps if axis.edges is None else axis.edges
+        middles.append((edges[:-1] + edges[1:]) / 2)
+        widths.append(np.diff(edges))
+    latents = np.stack([m.ravel() for m in np.meshgrid(*middles, indexing="ij")], axis=1)
+    return latents, np.asarray(reduce(np.multiply.outer, widths)).ravel()
+
+
+def random_t(d: int, rng: np.random.Generator) -> FloatArray:
+    prior = Prior.of(d)
+    return np.asarray(prior.mean + prior.std * rng.uniform(-1, 1, len(prior.mean)))
+
+
+def random_weights(cube: Cube, seed: int, draws: int = 1) -> Weights:
+    rng = np.random.default_rng(seed)
+    components = Components(cube)
+    shape = (components.ends[-1], draws)
+    return Weights(components, rng.normal(size=draws), rng.normal(size=shape))
+
+
+# Functions of one axis
+
+
+@st.composite
+def axes_and_runs(draw: st.DrawFn) -> tuple[Axis, Runs]:
+    """An axis and a part of it: an interval, or some of its levels."""
+    kind = draw(st.sampled_from(["continuous", "levels", "log", "category"]))
+    if kind == "continuous":
+        low = draw(st.floats(0.0, 0.9))
+        return Axis(), ((low, draw(st.floats(low + 0.05, 1.0))),)
+    levels = draw(st.integers(1, 25))
+    axis = Axis.categorical(levels) if kind == "category" else LOG_INTEGERS
+    if kind == "levels":
+        widths = np.array(draw(st.lists(st.integers(1, 9), min_size=levels, max_size=levels)))
+        edges = np.concatenate([[0.0], np.cumsum(widths) / widths.sum()])
+        axis = Axis(edges, (edges[:-1] + edges[1:]) / 2)
+    some = draw(st.sets(st.integers(0, axis.levels - 1), min_size=1))
+    assert axis.edges is not None
+    return axis, tuple((float(axis.edges[k]), float(axis.edges[k + 1])) for k in sorted(some))
+
+
+def pieces(axis: Axis, runs: Runs, steps: int) -> tuple[FloatArray, FloatArray]:
+    """Latents in a part of an axis and their weights, which sum to one; all levels are cut at edges."""
+    cuts = axis.edges if axis.edges is not None else np.zeros(0)
+    middles, widths = [], []
+    for low, high in runs:
+        inner = np.linspace(low, high, steps + 1) if axis.edges is None else np.array([low, high])
+        ends = np.unique(np.concatenate([inner, cuts[(cuts > low) & (cuts < high)]]))
+        middles.append((ends[:-1] + ends[1:]) / 2)
+        widths.append(np.diff(ends))
+    weights = np.concatenate(widths)
+    return np.concatenate(middles), weights / weights.sum()
+
+
+@settings(max_examples=80, deadline=None)
+@given(axes_and_runs(), st.integers(1, 16))
+def test_functions_are_orthonormal_and_have_mean_zero(case: tuple[Axis, Runs], size: int) -> None:
+    axis, runs = case
+    for part in (WHOLE, runs):
+        basis = Basis(axis, size, part)
+        x, weights = pieces(axis, part, 64)
+        phi = basis.at(axis.snap(x))
+        levels = int((axis.weights(part) > 0).sum()) if axis.levels else 0
+        expected = size if not levels else levels - 1 if not axis.ordered else min(size, levels - 1)
+        assert phi.shape[1] == len(basis) == len(basis.frequencies) == expected
+        np.testing.assert_allclose(weights @ phi, 0, atol=1e-9)
+        np.testing.assert_allclose(phi.T @ (weights[:, None] * phi), np.eye(expected), atol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(axes_and_runs(), st.floats(0, 0.8), st.floats(0.05, 0.2))
+def test_mean_over_a_part_is_a_fine_sum(
+    case: tuple[Axis, Runs], start: float, width: float
+) -> None:
+    axis, runs = case
+    low, high = runs[0]
+    part = ((low + start * (high - low), low + (start + width) * (high - low)),)
+    basis = Basis(axis, 16, runs)
+    x, weights = pieces(axis, part, 2000)
+    # midpoints err by at most h^2 / 24 times the second derivative, sqrt 2 (16 pi)^2 in parts of the run
+    error = np.sqrt(2) * (16 * np.pi * width / 2000) ** 2 / 24 + 1e-9
+    np.testing.assert_allclose(basis.mean(part), weights @ basis.at(axis.snap(x)), atol=error)
+
+
+def test_inactive_rows_are_zero_and_a_split_continuous_part_has_no_functions() -> None:
+    assert not Basis(Axis(), 4).at(np.array([np.nan])).any()
+    assert len(Basis(Axis(), 4, ((0.0, 0.2), (0.5, 1.0)))) == 0
+
+
+@pytest.mark.parametrize("length", [0.15, 0.6, 2.0])
+def test_the_spectrum_is_that_of_a_reflected_matern_kernel(length: float) -> None:
+    """Mirror images of a Matern-3/2 kernel, centred and divided by its mean variance."""
+    steps = 120
+    x = (np.arange(steps) + 0.5) / steps
+    images = 2.0 * np.arange(-12, 13)[:, None, None]
+    apart = np.abs(np.stack([x[:, None] - x + images, x[:, None] + x + images]))
+    scaled = np.sqrt(3) * apart / length
+    reflected = ((1 + scaled) * np.exp(-scaled)).sum(axis=(0, 1))
+    centred = reflected - reflected.mean()
+    variances, slope = spectrum(length, np.arange(1.0, steps))
+    phi = Basis(Axis(), steps - 1).at(x)
+    expected = centred / np.diagonal(centred).mean()
+    # left out are 2 sum of (pi a)^-4 over a >= 120, 4e-9, of a total that is 1.5e-4 or more
+    np.testing.assert_allclose((phi * variances) @ phi.T, expected, atol=5e-5)
+    above, below = (spectrum(length * np.exp(s), np.arange(1.0, steps))[0] for s in (1e-5, -1e-5))
+    np.testing.assert_allclose(slope, (above - below) / 2e-5, atol=1e-9)
+
+
+# Kernel
+
+
+def by_hand(cube: Cube, hyper: Hyper, X: FloatArray, Z: FloatArray) -> FloatArray:
+    """The kernel as a sum over all sets of at most three axes."""
+    components = Components(cube)
+
+    def factor(basis: Basis, j: int, size: int) -> FloatArray:
+        a = basis.frequencies[:size]
+        variances = (3 / hyper.lengths[j] ** 2 + (np.pi * a) ** 2) ** -2.0
+        if not cube.axes[j].ordered:
+            variances = np.ones(len(a))
+        variances = variances / variances.sum() if len(a) else variances
+        phi = [basis.at(rows[:, j])[:, :size] for rows in (X, Z)]
+        return np.asarray((phi[0] * variances) @ phi[1].T)
+
+    total = np.full((len(X), len(Z)), TREND**2)
+    free = [j for j in range(cube.d) if not cube.descendants(j)]
+    triples = [j for j in free if components.sizes[2][j]]
+    for q, among in ((1, range(cube.d)), (2, range(cube.d)), (3, triples)):
+        portion = hyper.variances[q - 1] / max(comb(len(among), q), 1)
+        for U in combinations(among, q):
+            term = np.ones_like(total)
+            for j in U:
+                basis, size = components.bases[j], components.sizes[q - 1][j]
+                below = [c for c in U if j in cube.ancestors(c)]
+                if below:
+                    basis = components.nested[U].basis
+                    size = len(basis)
+                    if not size:
+                        term[:] = 0
+                        break
+                term *= factor(basis, j, size)
+            total += portion * term
+    return total
+
+
+KERNELS = [Cube.continuous(1), Cube.continuous(5), FLAT, CHAIN, EITHER]
+
+
+@pytest.mark.parametrize("cube", KERNELS)
+def test_kernel_is_the_sum_over_all_sets_and_the_product_of_features(cube: Cube) -> None:
+    rng = np.random.default_rng(3)
+    components = Components(cube)
+    kernel = Kernel(components, Hyper.of(random_t(cube.d, rng)))
+    X, Z = sampled(cube, 30, 1), sampled(cube, 20, 2)
+    rows, other = components.rows(X), components.rows(Z)
+    K = kernel.gram(rows, other)
+    np.testing.assert_allclose(K, by_hand(cube, kernel.hyper, X, Z), rtol=1e-10, atol=1e-10)
+    left, right = components.features(rows), components.features(other)
+    assert left.shape == (30, components.ends[-1])
+    weighted = (left * kernel.prior_variances()) @ right.T + TREND**2
+    np.testing.assert_allclose(K, weighted, rtol=1e-10, atol=1e-10)
+    own = kernel.gram(rows, rows)
+    np.testing.assert_allclose(own, own.T, rtol=1e-13)
+    assert np.linalg.eigvalsh(own).min() > -1e-12 * np.trace(own)
+
+
+@settings(max_examples=40, deadline=None)
+@given(discrete_cubes(), st.integers(0, 99))
+def test_kernel_is_the_sum_over_all_sets_on_any_conditions(cube: Cube, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kernel = Kernel(Components(cube), Hyper.of(random_t(cube.d, rng)))
+    X, Z = sampled(cube, 12, seed), sampled(cube, 9, seed + 1)
+    K = kernel.gram(kernel.components.rows(X), kernel.components.rows(Z))
+    np.testing.assert_allclose(K, by_hand(cube, kernel.hyper, X, Z), rtol=1e-9, atol=1e-9)
+
+
+def test_mean_variance_of_the_kernel_is_that_of_its_orders() -> None:
+    """Over the space the variances of all effects of an order are what its hyperparameter says."""
+    components = Components(FLAT)
+    kernel = Kernel(components, Hyper.of(random_t(4, np.random.default_rng(0))))
+    latents, weights = tensor(FLAT, 40)
+    features = components.features(components.rows(FLAT.vectors(latents)))
+    variance = weights @ (features**2 * kernel.prior_variances()).sum(axis=1)
+    assert variance == pytest.approx(kernel.hyper.variances.sum())
+
+
+# Effects
+
+
+def orthogonality(cube: Cube, latents: FloatArray, weights: FloatArray) -> None:
+    components = Components(cube)
+    features = components.features(components.rows(cube.vectors(latents)))
+    expected = np.concatenate([
+        np.full(components.width(U), components.probability(U)) for U in components.effects
+    ] or [np.zeros(0)])  # fmt: skip
+    inner = features.T @ (weights[:, None] * features)
+    np.testing.assert_allclose(inner, np.diag(expected), atol=1e-9)
+    np.testing.assert_allclose(weights @ features, 0, atol=1e-9)
+
+
+SAME_PARENT = Cube(EITHER.axes[:3], {2: EITHER.conditions[2]})
+
+
+@pytest.mark.parametrize("cube", [SAME_PARENT, Cube(CHAIN.axes[:4], CHAIN.conditions)])
+def test_effects_of_a_conditional_space_are_orthogonal(cube: Cube) -> None:
+    assert len(Components(cube).nested) == (1 if cube is SAME_PARENT else 4)
+    orthogonality(cube, *tensor(cube, 30))
+
+
+@settings(max_examples=40, deadline=None)
+@given(discrete_cubes())
+def test_effects_are_orthogonal_on_any_conditions_of_one_clause(cube: Cube) -> None:
+    assume(all(len(clauses) == 1 for clauses in cube.conditions.values()))
+    orthogonality(cube, *every_latent(cube))
+
+
+def test_probabilities_are_shares_of_the_space() -> None:
+    for cube in (FLAT, CHAIN, EITHER):
+        components = Components(cube)
+        for U in components.effects:
+            assert components.probability(U) == pytest.approx(cube.share({}, U))
+
+
+def test_a_parent_with_one_value_and_one_that_is_never_met_have_no_pair() -> None:
+    once = Cube((Axis.categorical(2), Axis()), {1: (((0, ((0.0, 0.5),)),),)})
+    assert Components(once).effects == ((0,), (1,))
+    never = (((0, ((0.0, 0.5),)), (0, ((0.5, 1.0),))),)
+    for axis in (Axis.categorical(2), INTEGERS, Axis()):
+        assert Components(Cube((axis, Axis()), {1: never})).effects == ((0,),)
+
+
+def test_a_parent_is_looked_at_where_it_is_active_itself() -> None:
+    """Column 2 exists where 0 is the first, or where 1, which needs the second, is below a half."""
+    first, second = ((0.0, 0.5),), ((0.5, 1.0),)
+    conditions = {1: (((0, second),),), 2: (((0, first),), ((1, ((0.0, 0.5),)),))}
+    cube = Cube((Axis.categorical(2), Axis(), Axis()), conditions)
+    assert Components(cube).nested[1, 2].basis.runs == ((0.0, 0.5),)
+
+
+def test_many_conditions_and_many_axes_are_listed_quickly() -> None:
+    """One list of scenarios serves all effects: 9 switches have 512, effects are hundreds."""
+    switches = tuple(Axis.categorical(2) for _ in range(9))
+    on: Runs = ((0.0, 0.5),)
+    conditions = {9 + k: (((k, on),), ((k + 1, on),)) for k in range(8)}
+    cube = Cube((*switches, *(Axis() for _ in range(8))), conditions)
+    components = Components(cube)
+    assert len(components.effects) > 100
+    assert components.probability((9,)) == pytest.approx(0.75)
+    assert components.probability((9, 10)) == pytest.approx(1 / 2 + 1 / 8)
+
+
+# Density
+
+
+@pytest.mark.parametrize("cube", [Cube.continuous(3), FLAT, CHAIN, EITHER])
+def test_gradient_is_the_finite_difference(cube: Cube) -> None:
+    rng = np.random.default_rng(1)
+    X, y = sampled(cube, 25, 1), np.exp(rng.normal(size=25))
+    components = Components(cube)
+    density = Density(components, components.rows(X), y)
+    for _ in range(3):
+        t = random_t(cube.d, rng)
+        _, gradient = density(t)
+        step = 1e-5 * np.eye(len(t))
+        numeric = [(density(t + e, False)[0] - density(t - e, False)[0]) / 2e-5 for e in step]
+        # values of some tens have 14 digits, so a quotient by 2e-5 has errors of about 1e-8
+        np.testing.assert_allclose(gradient, numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_density_is_the_normal_one_of_costs_up_to_a_constant() -> None:
+    rng = np.random.default_rng(2)
+    X, y = sampled(CHAIN, 20, 1), 7 + np.exp(rng.normal(size=20))
+    components = Components(CHAIN)
+    density = Density(components, components.rows(X), y)
+    prior = Prior.of(5)
+    differences = []
+    for _ in range(4):
+        t = random_t(5, rng)
+        hyper = Hyper.of(t)
+        warp = Warp.of(y, hyper.log_kappa, hyper.log_eta)
+        K = by_hand(CHAIN, hyper, X, X) + (hyper.noise + JITTER) * np.eye(20)
+        logarithm = multivariate_normal.logpdf(warp.forward(y), cov=K)
+        h = 1e-6
+        logarithm += np.log((warp.forward(y + h) - warp.forward(y - h)) / (2 * h)).sum()
+        logarithm += multivariate_normal.logpdf(t, prior.mean, np.diag(prior.std**2))
+        differences.append(density(t)[0] + logarithm)
+    np.testing.assert_allclose(differences, differences[0], atol=1e-5)
+
+
+# Warp
+
+COSTS = st.lists(st.floats(-100, 100), min_size=2, max_size=20).map(np.array)
+LOGS = st.floats(-4.0, 6.0)
+
+
+@settings(max_examples=80, deadline=None)
+@given(COSTS, LOGS, LOGS)
+def test_warp_goes_forth_and_back(y: FloatArray, log_kappa: float, log_eta: float) -> None:
+    assume(np.ptp(y) > 1e-3)
+    warp = Warp.of(y, log_kappa, log_eta)
+    z = warp.forward(y)
+    assert np.isfinite(z).all()
+    assert z.mean() == pytest.approx(0, abs=1e-8)
+    assert z.std() == pytest.approx(1, abs=1e-8)
+    assert (np.diff(z[np.argsort(y, kind="stable")]) >= 0).all()
+    # far ends cost digits: of the distance between them 16 are known
+    np.testing.assert_allclose(warp.back(z), y, atol=1e-12 * (warp.b - warp.a) + 1e-12)
+
+
+@pytest.mark.parametrize("log_kappa", [-3.0, 0.0, 3.0])
+def test_warp_does_not_depend_on_unit_or_origin(log_kappa: float) -> None:
+    y = np.random.default_rng(0).gamma(1.0, size=30)
+    z = Warp.of(y, log_kappa, -log_kappa).forward(y)
+    for unit, origin in ((1e12, 0.0), (1e-12, 0.0), (1e-200, 0.0), (1e200, 0.0), (3.0, -50.0)):
+        moved = unit * y + origin
+        warp = Warp.of(moved, log_kappa, -log_kappa)
+        np.testing.assert_allclose(warp.forward(moved), z, atol=1e-10)
+        assert np.isfinite(warp.log_jacobian(moved))
+
+
+def test_slope_and_jacobian_are_derivatives() -> None:
+    y = np.random.default_rng(0).gamma(1.0, size=30)
+    warp = Warp.of(y, -2.0, 1.0)
+    z, h = warp.forward(y), 1e-6
+    slope = (warp.back(z + h) - warp.back(z - h)) / (2 * h)
+    np.testing.assert_allclose(warp.slope(y), slope, rtol=1e-6)
+    assert warp.log_jacobian(y) == pytest.approx(-np.log(slope).sum(), abs=1e-5)
+
+
+def test_warp_with_far_ends_is_linear_and_with_near_ends_a_logarithm() -> None:
+    y = np.random.default_rng(0).gamma(1.0, size=30)
+    linear = Warp.of(y, 14.0, 14.0).forward(y)
+    np.testing.assert_allclose(linear, (y - y.mean()) / y.std(), atol=1e-4)
+    half = np.median(y) - y.min()
+    for kappa in (0.1, 1.0):
+        logs = np.log(y - y.min() + kappa * half)
+        near = Warp.of(y, np.log(kappa), 14.0).forward(y)
+        np.testing.assert_allclose(near, (logs - logs.mean()) / logs.std(), atol=1e-4)
+
+
+def test_warp_of_far_costs_stays_between_its_ends() -> None:
+    warp = Warp.of(np.array([0.0, 1.0, 5.0]), 0.0, 0.0)
+    ends = warp.back(np.array([-1e6, 1e6]))
+    np.testing.assert_allclose(ends, [-1.0, 10.0])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0.0, 0.0, 0.0, 1.0],  # the median is the best
+        [0.3, 0.3, 0.30000000000000004, 0.30000000000000004, 1.3],  # but for rounding
+        [1.0, 1.0 + 2**-52, 1.0 + 2**-51, 1.0 + 2**-50],  # they differ by little
+        [1e12, 1e12 + 1, 1e12 + 2],
+    ],
+)
+def test_warp_of_ties_is_finite_and_tells_costs_apart(y: list[float]) -> None:
+    for log_kappa, log_eta in product((-5.0, 0.0, 7.0), repeat=2):
+        warp = Warp.of(np.array(y), log_kappa, log_eta)
+        z = warp.forward(np.array(y))
+        assert np.isfinite(z).all()
+        assert z[-1] > z[0] + 0.5
+        assert np.isfinite(warp.log_jacobian(np.array(y)))
+        if np.ptp(y) > 0.1:
+            # costs whose difference is rounding are the same to the warp
+            assert z[len(y) // 2] - z[0] < 1e-9 or y[len(y) // 2] - y[0] > 0.1
+
+
+# Hyperparameters
+
+
+def metropolis(
+    density: Density, begin: FloatArray, shape: FloatArray, steps: int, rng: np.random.Generator
+) -> FloatArray:
+    """A random walk whose steps have this covariance, its first fifth left out."""
+    root = np.linalg.cholesky(shape) * 2.4 / np.sqrt(len(begin))
+    t, value = begin, density(begin, gradient=False)[0]
+    walk = np.empty((steps, len(t)))
+    for k in range(steps):
+        tried = t + root @ rng.normal(size=len(t))
+        found = density(tried, gradient=False)[0]
+        if np.log(rng.random()) < value - found:
+            t, value = tried, found
+        walk[k] = t
+    return walk[steps // 5 :]
+
+
+def test_drawn_hyperparameters_agree_with_a_long_random_walk() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.random((14, 1))
+    y = np.sin(4 * X[:, 0]) + 0.3 * rng.normal(size=14)
+    components = Components(Cube.continuous(1))
+    density = Density(components, components.rows(X), y)
+    best = mode(density, rng)
+    assert density(best)[0] <= min(density(random_t(1, rng), False)[0] for _ in range(100))
+    drawn = np.vstack([sample(density, best, 16, rng) for _ in range(25)])
+    walk = metropolis(density, best, np.cov(drawn.T), 6000, rng)
+    spread = walk.std(axis=0)
+    # some 150 independent steps and as many resampled candidates: errors of a tenth each; thrice that
+    np.testing.assert_allclose((drawn.mean(axis=0) - walk.mean(axis=0)) / spread, 0, atol=0.4)
+    np.testing.assert_allclose(drawn.std(axis=0) / spread, 1, atol=0.35)
+
+
+# Drawn functions
+
+
+@pytest.mark.parametrize("cube", [FLAT, CHAIN])
+def test_draws_have_mean_and_covariance_of_the_dense_posterior(cube: Cube) -> None:
+    rng = np.random.default_rng(7)
+    X, y, Z = sampled(cube, 15, 1), np.exp(rng.normal(size=15)), sampled(cube, 10, 2)
+    components = Components(cube)
+    t = random_t(cube.d, rng)
+    t[-3] = np.log(0.05)
+    rows = components.rows(X)
+    one = _Set.of(components, t, rows, y)
+    count = 4000
+    w, trend = one.draw(components.features(rows), count, rng)
+    drawn = components.features(components.rows(Z)) @ w + trend
+    hyper = Hyper.of(t)
+    K = by_hand(cube, hyper, X, X) + hyper.noise * np.eye(15)
+    across, prior = by_hand(cube, hyper, Z, X), by_hand(cube, hyper, Z, Z)
+    mean = across @ np.linalg.solve(K, Warp.of(y, *t[-2:].tolist()).forward(y))
+    covariance = prior - across @ np.linalg.solve(K, across.T)
+    std = np.sqrt(np.diagonal(covariance))
+    away = np.abs(drawn.mean(axis=1) - mean) / std
+    assert away.max() < 4.5 / np.sqrt(count)
+    errors = np.abs(np.cov(drawn) - covariance) / np.outer(std, std)
+    assert errors.max() < 4.5 * np.sqrt(2 / count)
+
+
+# Weights
+
+
+@st.composite
+def cubes_and_regions(draw: st.DrawFn) -> tuple[Cube, tuple[int, ...], Box]:
+    """A discrete cube, one or two columns of it and a region of some levels of other ones."""
+    cube = draw(discrete_cubes())
+    columns = draw(st.lists(st.integers(0, cube.d - 1), min_size=1, max_size=2, unique=True))
+    region: dict[int, Runs] = {}
+    for j in draw(st.sets(st.integers(0, cube.d - 1), max_size=2)):
+        edges = cube.axes[j].edges
+        assert edges is not None
+        some = draw(st.sets(st.integers(0, cube.axes[j].levels - 1), min_size=1))
+        region[j] = tuple((float(edges[k]), float(edges[k + 1])) for k in sorted(some))
+    return cube, tuple(columns), region
+
+
+@settings(max_examples=80, deadline=None)
+@given(cubes_and_regions(), st.integers(0, 99))
+def test_averages_are_weighted_sums_over_all_cells(
+    case: tuple[Cube, tuple[int, ...], Box], seed: int
+) -> None:
+    cube, columns, region = case
+    weights = random_weights(cube, seed)
+    latents, share = every_latent(cube)
+    values, X = weights.at(cube.vectors(latents)), cube.vectors(latents)
+    counts = cube.active(latents)[:, [*columns, *region]].all(axis=1) & inside_box(X, region)
+    codes = [np.asarray(cube.axes[c].codes) for c in columns]
+    grid = np.array(list(product(*codes)))
+    averaged = weights.averaged(columns, grid, region)[:, 0]
+    for point, value in zip(grid, averaged, strict=True):
+        here = counts & (X[:, columns] == point).all(axis=1)
+        if here.any():
+            assert value == pytest.approx(np.average(values[here], weights=share[here]), abs=1e-8)
+        else:
+            assert np.isnan(value)
+
+
+@pytest.mark.parametrize("cube", [FLAT, CHAIN, EITHER])
+@pytest.mark.parametrize("columns", [(1,), (0, 3), (3, 2)])
+def test_averages_are_those_of_many_points(cube: Cube, columns: tuple[int, ...]) -> None:
+    weights = random_weights(cube, 4)
+    region: Box = {1: ((0.0, 0.6),), 3: ((0.1, 0.3), (0.5, 0.9))}
+    for part in ({}, region):
+        grid = np.array([[0.1, 0.15], [0.2, 0.55]])[:, : len(columns)]
+        averaged = weights.averaged(columns, grid, part)[:, 0]
+        for point, value in zip(grid, averaged, strict=True):
+            latents = sobol(2**14, cube.d, 0)
+            latents[:, columns] = point
+            X = cube.vectors(latents)
+            counts = cube.active(latents)[:, list(columns)].all(axis=1) & inside_box(X, part)
+            values = weights.at(X[counts])
+            if not len(values):
+                assert np.isnan(value)
+            else:
+                # even points err by less than independent ones would
+                assert abs(value - values.mean()) < 3 * values.std() / np.sqrt(len(values)) + 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(discrete_cubes(), st.integers(0, 99))
+def test_variances_are_the_sobol_indices_of_a_space_without_conditions(
+    cube: Cube, seed: int
+) -> None:
+    flat = Cube(cube.axes)
+    weights = random_weights(flat, seed)
+    latents, _ = every_latent(flat)
+    expected = brute_force_shares(flat, weights.at(flat.vectors(latents)), 3)
+    total = expected.pop(())
+    found = weights.variances(tuple(expected))[:, 0]
+    np.testing.assert_allclose(found, list(expected.values()), atol=1e-8)
+    assert found.sum() == pytest.approx(total)
+
+
+@settings(max_examples=40, deadline=None)
+@given(discrete_cubes(), st.integers(0, 99))
+def test_variances_sum_to_that_of_the_function_under_conditions(cube: Cube, seed: int) -> None:
+    assume(all(len(clauses) == 1 for clauses in cube.conditions.values()))
+    weights = random_weights(cube, seed)
+    latents, share = every_latent(cube)
+    values = weights.at(cube.vectors(latents))
+    assert share @ values == pytest.approx(weights.trend[0], abs=1e-8)
+    variance = share @ (values - share @ values) ** 2
+    assert weights.variances().sum() == pytest.approx(variance, abs=1e-8)
+
+
+def test_contributions_are_the_shapley_values_of_all_coalitions() -> None:
+    weights = random_weights(FLAT, 1)
+    background, share = tensor(FLAT, 20)
+    everybody = FLAT.vectors(background)
+    for vector in sampled(FLAT, 2, 3):
+        worth: dict[tuple[int, ...], float] = {}
+        for size in range(5):
+            for S in combinations(range(4), size):
+                rows = everybody.copy()
+                rows[:, list(S)] = vector[list(S)]
+                worth[S] = float(share @ weights.at(rows))
+        found, average = weights.contributions(vector)
+        assert average == pytest.approx(worth[()])
+        assert found.sum() == pytest.approx(weights.at(vector[None])[0] - average)
+        for j in range(4):
+            value = 0.0
+            others = [k for k in range(4) if k != j]
+            for size in range(4):
+                part = factorial(size) * factorial(3 - size) / factorial(4)
+                for S in combinations(others, size):
+                    value += part * (worth[tuple(sorted((*S, j)))] - worth[S])
+            assert found[j] == pytest.approx(value, abs=1e-8)
+
+
+def test_moments_are_those_of_the_draws() -> None:
+    weights = random_weights(FLAT, 1, draws=40)
+    X = sampled(FLAT, 7, 0)
+    features = weights.components.features(weights.components.rows(X))
+    drawn = features @ weights.w + weights.trend
+    mean, variance = weights.moments(X)
+    np.testing.assert_allclose(mean, drawn.mean(axis=1))
+    np.testing.assert_allclose(mean, weights.at(X))
+    np.testing.assert_allclose(variance, drawn.var(axis=1))
+
+
+# The surrogate
+
+
+def shares(model: Additive) -> FloatArray:
+    """V_U / V of each effect in each draw, (effects, D)."""
+    variances = model.weights.variances()
+    return np.asarray(variances / variances.sum(axis=0))
+
+
+def smooth(X: FloatArray) -> FloatArray:
+    return np.asarray(np.sin(3 * X[:, 0]) + X[:, 1] * X[:, -1])
+
+
+def test_unit_origin_and_a_second_time_change_nothing() -> None:
+    X = sampled(Cube.continuous(2), 20, 0)
+    y = smooth(X) + 0.05 * np.random.default_rng(0).normal(size=20)
+    model = Additive(seed=3).fit(X, y)
+    again = Additive(seed=3).fit(X, y)
+    np.testing.assert_array_equal(again.weights.w, model.weights.w)
+    np.testing.assert_array_equal(again.predict(X)[1], model.predict(X)[1])
+    for unit, origin in ((2.0**40, 0.0), (2.0**-40, 0.0), (1e12, 0.0), (1e-12, 0.0), (8.0, 1000.0)):
+        moved = Additive(seed=3).fit(X, unit * y + origin)
+        mean, std = moved.predict(X)
+        if np.log2(unit) % 40 == 0:
+            np.testing.assert_array_equal(shares(moved), shares(model))
+            np.testing.assert_array_equal(mean / unit, model.predict(X)[0])
+        # otherwise rounding ends the search elsewhere within its tolerance, and other sets are drawn
+        error = 4 * shares(model).std(axis=1) / np.sqrt(8)
+        assert (np.abs(shares(moved).mean(axis=1) - shares(model).mean(axis=1)) <= error).all()
+        np.testing.assert_allclose((mean - origin) / unit, model.predict(X)[0], atol=0.03)
+        np.testing.assert_allclose(std / unit, model.predict(X)[1], rtol=0.3)
+
+
+CONTINUOUS = Cube.continuous(2)
+Costs = Callable[[FloatArray], FloatArray]
+DIFFICULT: dict[str, tuple[Cube, int, Costs]] = {
+    "one trial": (CONTINUOUS, 1, smooth),
+    "two trials": (CONTINUOUS, 2, smooth),
+    "equal costs": (CONTINUOUS, 9, lambda X: np.full(len(X), 3.0)),
+    "one axis": (Cube.continuous(1), 12, lambda X: X[:, 0]),
+    "twenty axes": (Cube.continuous(20), 30, smooth),
+    "fewer trials than axes": (Cube.continuous(7), 4, smooth),
+    "thirty categories": (Cube((Axis.categorical(30), Axis())), 25, lambda X: X[:, 0] + X[:, 1]),
+    "one level": (Cube((Axis.categorical(1), Axis())), 9, lambda X: X[:, 1]),
+    "nothing but one level": (Cube((Axis.categorical(1),)), 9, lambda X: np.linspace(0, 1, len(X))),
+    "ties": (CONTINUOUS, 15, lambda X: np.where(X[:, 0] > 0.8, 1.0, 0.0)),
+    "zeros and ones": (CONTINUOUS, 15, lambda X: np.round(X[:, 0])),
+    "rounding": (CONTINUOUS, 12, lambda X: 1 + 2.0**-52 * np.round(3 * X[:, 0])),
+    "an outlier": (CONTINUOUS, 12, lambda X: np.where(X[:, 0] == X[:, 0].max(), 1e30, X[:, 1])),
+    "switches": (Cube((Axis.categorical(2),) * 3), 12, lambda X: X[:, 0] + X[:, 1] * X[:, 2]),
+    "conditions": (CHAIN, 25, lambda X: X[:, 4] + np.nan_to_num(X[:, 1])),
+    "either": (EITHER, 25, lambda X: X[:, 1] + np.nan_to_num(X[:, 3])),
+}
+
+
+@pytest.mark.parametrize("name", DIFFICULT)
+def test_difficult_data_are_fitted_and_explained(name: str) -> None:
+    cube, n, costs = DIFFICULT[name]
+    X = sampled(cube, n, 2)
+    y = costs(X)
+    model = Additive(cube).fit(X, y)
+    new = sampled(cube, 200, 5)
+    mean, std = model.predict(new)
+    assert np.isfinite(mean).all()
+    assert (std > 0).all() or np.ptp(y) == 0
+    if np.ptp(y) == 0:
+        assert (mean == y[0]).all()
+        assert not std.any()
+        assert not model.weights.variances().any()
+    width = np.ptp(y)
+    assert (np.abs(mean - y.mean()) <= 3 * width).all()
+    assert (std <= 10 * width).all()
+    held, spread = model.holdout(np.arange(min(n, 2)))
+    assert np.isfinite(held).all()
+    assert np.isfinite(spread).all()
+    curve = model.partial_dependence((0,), cube.axes[0].snap(np.array([0.1, 0.9]))[:, None])
+    assert np.isfinite(curve.mean).all()
+    assert (curve.pointwise >= curve.joint).all()
+
+
+def test_repeated_rows_and_a_column_that_never_varied_are_taken_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.random((12, 2)), 3, axis=0)
+    X[:, 1] = 0.3
+    y = 4 * X[:, 0] + 0.01 * rng.normal(size=36)
+    model = Additive().fit(X, y)
+    mean, _ = model.predict(X)
+    np.testing.assert_allclose(mean, 4 * X[:, 0], atol=0.15)
+    # nothing is known of the other column, so draws leave room for it
+    assert np.quantile(shares(model)[1], 0.95) > 0.02
+
+
+def test_more_rows_than_hyperparameters_are_learnt_from() -> None:
+    X = sampled(CONTINUOUS, 450, 0)
+    model = Additive().fit(X, smooth(X))
+    assert model.fitted_on == 200
+    new = sampled(CONTINUOUS, 100, 1)
+    np.testing.assert_allclose(model.mean(new), smooth(new), atol=0.1)
+
+
+def test_rows_left_out_are_predicted_like_a_fit_without_them() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.random((50, 2))
+    y = smooth(X) + 0.1 * rng.normal(size=50)
+    rows = np.arange(5)
+    mean, std = Additive().fit(X, y).holdout(rows)
+    again, spread = Additive().fit(X[5:], y[5:]).predict(X[:5])
+    assert np.abs(mean - again).max() < 0.5 * spread.max()
+    np.testing.assert_allclose(std / spread, 1, atol=0.5)
+
+
+def test_partial_dependence_is_the_average_prediction() -> None:
+    X = sampled(CHAIN, 40, 0)
+    y = X[:, 4] + np.nan_to_num(X[:, 1]) ** 2 + X[:, 0]
+    model = Additive(CHAIN).fit(X, y)
+    grid = np.array([[0.1], [0.5], [0.8]])
+    curve = model.partial_dependence((1,), grid)
+    for point, value in zip(grid, curve.mean, strict=True):
+        latents = sobol(2**12, 5, 0)
+        latents[:, 1] = point
+        latents = latents[CHAIN.active(latents)[:, 1]]
+        values = model.mean(CHAIN.vectors(latents))
+        assert abs(value - values.mean()) < 3 * values.std() / np.sqrt(len(values))
+
+
+def test_intervals_of_shares_hold_the_truth() -> None:
+    """Random additive functions with noise: 90 % intervals of the main shares, some 90 numbers."""
+    held = []
+    grid = (np.arange(200) + 0.5) / 200
+    for seed in range(30):
+        rng = np.random.default_rng(100 + seed)
+        size, bend, phase = rng.uniform(0.2, 1, 3), rng.uniform(1, 4, 3), rng.uniform(0, 6, 3)
+        X = rng.random((24, 3))
+        y = (size * np.sin(bend * X + phase)).sum(axis=1)
+        y += 0.1 * y.std() * rng.normal(size=24)
+        variances = (size * np.sin(bend * grid[:, None] + phase)).var(axis=0)
+        model = Additive(seed=seed).fit(X, y)
+        low, high = np.quantile(shares(model)[:3], [0.05, 0.95], axis=1)
+        truth = variances / variances.sum()
+        held.extend(((low <= truth) & (truth <= high)).tolist())
+    assert np.mean(held) >= 0.8
