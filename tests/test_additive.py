@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import comb, factorial
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy.stats import multivariate_normal
 from hyperlens.spaces.cube import WHOLE, Axis, Box, Cube, FloatArray, Runs, inside_box
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.points import sobol
+from hyperlens.surrogates.additive import additive
 from hyperlens.surrogates.additive.additive import Additive, _Set
 from hyperlens.surrogates.additive.basis import Basis
 from hyperlens.surrogates.additive.components import Components
@@ -28,6 +29,7 @@ from hyperlens.surrogates.additive.weights import Weights
 
 INTEGERS = Axis(np.array([0.0, 0.2, 0.6, 0.8, 1.0]), np.array([0.1, 0.4, 0.7, 0.9]))
 LOG_INTEGERS = Parameter("units", "integer", 1, 40, log=True).axis
+CONTINUOUS = Cube.continuous(2)
 FLAT = Cube((Axis(), INTEGERS, Axis.categorical(3), Axis()))
 # column 1 exists under two of three categories, 2 where 1 is above 0.4, 3 under the first, 4 always
 CHAIN = Cube(
@@ -48,16 +50,33 @@ def sampled(cube: Cube, n: int, seed: int) -> FloatArray:
     return cube.vectors(np.random.default_rng(seed).random((n, cube.d)))
 
 
-def tensor(cube: Cube, steps: int) -> tuple[FloatArray, FloatArray]:
-    """Latents and weights that integrate products of cosines exactly: the midpoints of an even grid
-    do so for frequencies below 2 steps (on a part of an axis that is k steps, below 2 k)."""
-    middles, widths = [], []
-    for axis in cube.axes:
-        edges = np.arange(steps + 1) / steps if axis.edges is None else axis.edges
-        middles.append((edges[:-1] + edges[1:]) / 2)
-        widths.append(np.diff(edges))
-    latents = np.stack([m.ravel() for m in np.meshgrid(*middles, indexing="ij")], axis=1)
-    return latents, np.asarray(reduce(np.multiply.outer, widths)).ravel()
+def gauss(low: float, high: float, nodes: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights that integrate over an interval, to rounding if its waves are below them."""
+    x, weights = np.polynomial.legendre.leggauss(nodes)
+    return low + (high - low) * (x + 1) / 2, (high - low) * weights / 2
+
+
+def tensor(cube: Cube, nodes: int) -> tuple[FloatArray, FloatArray]:
+    """Latents and weights that integrate over a cube, `nodes` for each part of a continuous axis.
+
+    A product of two functions has at most 13 waves on an axis, for which 56 nodes are plenty.
+    """
+    parts = []
+    clauses = [clause for each in cube.conditions.values() for clause in each]
+    for j, axis in enumerate(cube.axes):
+        if axis.edges is not None:
+            parts.append(((axis.edges[:-1] + axis.edges[1:]) / 2, np.diff(axis.edges)))
+            continue
+        ends = {
+            e for clause in clauses for c, runs in clause if c == j for run in runs for e in run
+        }
+        cuts = sorted({0.0, 1.0, *ends})
+        pairs = [gauss(low, high, nodes) for low, high in pairwise(cuts)]
+        parts.append((np.concatenate([x for x, _ in pairs]), np.concatenate([w for _, w in pairs])))
+    latents = [m.ravel() for m in np.meshgrid(*(x for x, _ in parts), indexing="ij")]
+    return np.stack(latents, axis=1), np.asarray(
+        reduce(np.multiply.outer, [w for _, w in parts])
+    ).ravel()
 
 
 def random_t(d: int, rng: np.random.Generator) -> FloatArray:
@@ -93,17 +112,18 @@ def axes_and_runs(draw: st.DrawFn) -> tuple[Axis, Runs]:
     return axis, tuple((float(axis.edges[k]), float(axis.edges[k + 1])) for k in sorted(some))
 
 
-def pieces(axis: Axis, runs: Runs, steps: int) -> tuple[FloatArray, FloatArray]:
-    """Latents in a part of an axis and their weights, which sum to one; all levels are cut at edges."""
-    cuts = axis.edges if axis.edges is not None else np.zeros(0)
-    middles, widths = [], []
+def pieces(axis: Axis, runs: Runs) -> tuple[FloatArray, FloatArray]:
+    """Latents in a part of an axis and their weights, which sum to one."""
+    found = []
     for low, high in runs:
-        inner = np.linspace(low, high, steps + 1) if axis.edges is None else np.array([low, high])
-        ends = np.unique(np.concatenate([inner, cuts[(cuts > low) & (cuts < high)]]))
-        middles.append((ends[:-1] + ends[1:]) / 2)
-        widths.append(np.diff(ends))
-    weights = np.concatenate(widths)
-    return np.concatenate(middles), weights / weights.sum()
+        if axis.edges is None:
+            found.append(gauss(low, high, 80))
+        else:
+            cuts = axis.edges[(axis.edges > low) & (axis.edges < high)]
+            ends = np.unique(np.concatenate([[low, high], cuts]))
+            found.append(((ends[:-1] + ends[1:]) / 2, np.diff(ends)))
+    weights = np.concatenate([w for _, w in found])
+    return np.concatenate([x for x, _ in found]), weights / weights.sum()
 
 
 @settings(max_examples=80, deadline=None)
@@ -112,7 +132,7 @@ def test_functions_are_orthonormal_and_have_mean_zero(case: tuple[Axis, Runs], s
     axis, runs = case
     for part in (WHOLE, runs):
         basis = Basis(axis, size, part)
-        x, weights = pieces(axis, part, 64)
+        x, weights = pieces(axis, part)
         phi = basis.at(axis.snap(x))
         levels = int((axis.weights(part) > 0).sum()) if axis.levels else 0
         expected = size if not levels else levels - 1 if not axis.ordered else min(size, levels - 1)
@@ -123,17 +143,15 @@ def test_functions_are_orthonormal_and_have_mean_zero(case: tuple[Axis, Runs], s
 
 @settings(max_examples=60, deadline=None)
 @given(axes_and_runs(), st.floats(0, 0.8), st.floats(0.05, 0.2))
-def test_mean_over_a_part_is_a_fine_sum(
+def test_mean_over_a_part_is_an_integral(
     case: tuple[Axis, Runs], start: float, width: float
 ) -> None:
     axis, runs = case
     low, high = runs[0]
     part = ((low + start * (high - low), low + (start + width) * (high - low)),)
     basis = Basis(axis, 16, runs)
-    x, weights = pieces(axis, part, 2000)
-    # midpoints err by at most h^2 / 24 times the second derivative, sqrt 2 (16 pi)^2 in parts of the run
-    error = np.sqrt(2) * (16 * np.pi * width / 2000) ** 2 / 24 + 1e-9
-    np.testing.assert_allclose(basis.mean(part), weights @ basis.at(axis.snap(x)), atol=error)
+    x, weights = pieces(axis, part)
+    np.testing.assert_allclose(basis.mean(part), weights @ basis.at(axis.snap(x)), atol=1e-9)
 
 
 def test_inactive_rows_are_zero_and_a_split_continuous_part_has_no_functions() -> None:
@@ -152,12 +170,23 @@ def test_the_spectrum_is_that_of_a_reflected_matern_kernel(length: float) -> Non
     reflected = ((1 + scaled) * np.exp(-scaled)).sum(axis=(0, 1))
     centred = reflected - reflected.mean()
     variances, slope = spectrum(length, np.arange(1.0, steps))
-    phi = Basis(Axis(), steps - 1).at(x)
+    phi = np.sqrt(2) * np.cos(np.pi * x[:, None] * np.arange(1, steps))
     expected = centred / np.diagonal(centred).mean()
     # left out are 2 sum of (pi a)^-4 over a >= 120, 4e-9, of a total that is 1.5e-4 or more
     np.testing.assert_allclose((phi * variances) @ phi.T, expected, atol=5e-5)
     above, below = (spectrum(length * np.exp(s), np.arange(1.0, steps))[0] for s in (1e-5, -1e-5))
     np.testing.assert_allclose(slope, (above - below) / 2e-5, atol=1e-9)
+
+
+def test_functions_are_free_at_the_ends() -> None:
+    """A straight line is none of the cosines of the axis itself, whose slope is 0 at the ends."""
+    x, weights = gauss(0.0, 1.0, 80)
+    phi, ends = Basis(Axis(), 16).at(x), Basis(Axis(), 16).at(np.array([0.0, 1.0]))
+    line = ends @ (phi.T @ (weights * x))
+    np.testing.assert_allclose(line, [-0.5, 0.5], atol=1e-3)
+    cosines = np.sqrt(2) * np.cos(np.pi * x[:, None] * np.arange(1, 17))
+    best = np.sqrt(2) * np.sum(cosines.T @ (weights * x))
+    assert abs(best + 0.5) > 1e-2
 
 
 # Kernel
@@ -230,10 +259,11 @@ def test_kernel_is_the_sum_over_all_sets_on_any_conditions(cube: Cube, seed: int
 
 def test_mean_variance_of_the_kernel_is_that_of_its_orders() -> None:
     """Over the space the variances of all effects of an order are what its hyperparameter says."""
-    components = Components(FLAT)
-    kernel = Kernel(components, Hyper.of(random_t(4, np.random.default_rng(0))))
-    latents, weights = tensor(FLAT, 40)
-    features = components.features(components.rows(FLAT.vectors(latents)))
+    cube = Cube(FLAT.axes[:3])
+    components = Components(cube)
+    kernel = Kernel(components, Hyper.of(random_t(3, np.random.default_rng(0))))
+    latents, weights = tensor(cube, 56)
+    features = components.features(components.rows(cube.vectors(latents)))
     variance = weights @ (features**2 * kernel.prior_variances()).sum(axis=1)
     assert variance == pytest.approx(kernel.hyper.variances.sum())
 
@@ -258,7 +288,7 @@ SAME_PARENT = Cube(EITHER.axes[:3], {2: EITHER.conditions[2]})
 @pytest.mark.parametrize("cube", [SAME_PARENT, Cube(CHAIN.axes[:4], CHAIN.conditions)])
 def test_effects_of_a_conditional_space_are_orthogonal(cube: Cube) -> None:
     assert len(Components(cube).nested) == (1 if cube is SAME_PARENT else 4)
-    orthogonality(cube, *tensor(cube, 30))
+    orthogonality(cube, *tensor(cube, 56))
 
 
 @settings(max_examples=40, deadline=None)
@@ -567,28 +597,46 @@ def test_variances_sum_to_that_of_the_function_under_conditions(cube: Cube, seed
     assert weights.variances().sum() == pytest.approx(variance, abs=1e-8)
 
 
+def shapley(worth: Callable[[tuple[int, ...]], float]) -> FloatArray:
+    """Of four players, by all coalitions."""
+    known = {S: worth(S) for size in range(5) for S in combinations(range(4), size)}
+    values = np.zeros(4)
+    for S, j in product(known, range(4)):
+        if j not in S:
+            part = factorial(len(S)) * factorial(3 - len(S)) / factorial(4)
+            values[j] += part * (known[tuple(sorted((*S, j)))] - known[S])
+    return values
+
+
 def test_contributions_are_the_shapley_values_of_all_coalitions() -> None:
     weights = random_weights(FLAT, 1)
-    background, share = tensor(FLAT, 20)
-    everybody = FLAT.vectors(background)
-    for vector in sampled(FLAT, 2, 3):
-        worth: dict[tuple[int, ...], float] = {}
-        for size in range(5):
-            for S in combinations(range(4), size):
-                rows = everybody.copy()
-                rows[:, list(S)] = vector[list(S)]
-                worth[S] = float(share @ weights.at(rows))
-        found, average = weights.contributions(vector)
-        assert average == pytest.approx(worth[()])
-        assert found.sum() == pytest.approx(weights.at(vector[None])[0] - average)
-        for j in range(4):
-            value = 0.0
-            others = [k for k in range(4) if k != j]
-            for size in range(4):
-                part = factorial(size) * factorial(3 - size) / factorial(4)
-                for S in combinations(others, size):
-                    value += part * (worth[tuple(sorted((*S, j)))] - worth[S])
-            assert found[j] == pytest.approx(value, abs=1e-8)
+    background, share = tensor(FLAT, 32)
+    everybody, (vector,) = FLAT.vectors(background), sampled(FLAT, 1, 3)
+
+    def worth(S: tuple[int, ...]) -> float:
+        rows = everybody.copy()
+        rows[:, list(S)] = vector[list(S)]
+        return float(share @ weights.at(rows))
+
+    found, average = weights.contributions(vector)
+    assert average == pytest.approx(worth(()))
+    assert found.sum() == pytest.approx(weights.at(vector[None])[0] - average)
+    np.testing.assert_allclose(found, shapley(worth), atol=1e-8)
+
+
+def test_changes_between_two_vectors_are_the_shapley_values_of_all_coalitions() -> None:
+    weights = random_weights(FLAT, 2)
+    source, target = sampled(FLAT, 2, 4)
+    source[1] = target[1]
+
+    def worth(S: tuple[int, ...]) -> float:
+        mixed = source.copy()
+        mixed[list(S)] = target[list(S)]
+        return float(weights.at(mixed[None])[0])
+
+    found = weights.between(source, target)
+    np.testing.assert_allclose(found, shapley(worth), atol=1e-8)
+    assert found[1] == 0
 
 
 def test_moments_are_those_of_the_draws() -> None:
@@ -607,8 +655,7 @@ def test_moments_are_those_of_the_draws() -> None:
 
 def shares(model: Additive) -> FloatArray:
     """V_U / V of each effect in each draw, (effects, D)."""
-    variances = model.weights.variances()
-    return np.asarray(variances / variances.sum(axis=0))
+    return model.drawn_shares(3)[1]
 
 
 def smooth(X: FloatArray) -> FloatArray:
@@ -635,7 +682,51 @@ def test_unit_origin_and_a_second_time_change_nothing() -> None:
         np.testing.assert_allclose(std / unit, model.predict(X)[1], rtol=0.3)
 
 
-CONTINUOUS = Cube.continuous(2)
+def test_shares_are_variances_of_the_draws_as_parts_of_their_sum() -> None:
+    X = sampled(FLAT, 15, 0)
+    model = Additive(FLAT).fit(X, smooth(X))
+    effects, drawn = model.drawn_shares(3)
+    assert effects == model.components.effects
+    np.testing.assert_allclose(drawn.sum(axis=0), 1)
+    assert tuple(model.shares(1)) == ((0,), (1,), (2,), (3,))
+    latents, weights = tensor(FLAT, 10)
+    rows = model.components.rows(FLAT.vectors(latents))
+    one = model.weights.w[:, 7]
+    total = weights @ (model.components.features(rows) @ one) ** 2
+    main = (
+        weights @ (model.components.features(rows, ((0,),)) @ one[: model.components.ends[1]]) ** 2
+    )
+    # ten nodes for two functions that are smooth, not for the finest
+    assert drawn[0, 7] == pytest.approx(main / total, abs=0.01)
+    assert model.shares()[0,] == pytest.approx(drawn[0].mean())
+
+
+@pytest.mark.parametrize("anchors", [64, 256])
+def test_drawn_functions_are_written_as_weights_by_kriging(
+    anchors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With fewer points than weights (there are 96) and with more: the same as by dense algebra."""
+    monkeypatch.setattr(additive, "ANCHORS", anchors)
+    X = sampled(CONTINUOUS, 12, 0)
+    model = Additive().fit(X, smooth(X))
+    components = model.components
+    found = model._weights(components.rows(X), np.random.default_rng(8))
+    rng = np.random.default_rng(8)
+    Z = sobol(anchors, 2, 0)
+    features = components.features(components.rows(Z))
+    values = []
+    for one in model.sets:
+        w, trend = one.draw(components.features(components.rows(X)), 16, rng)
+        values.append(one.warp.back(features @ w + trend))
+    away = np.hstack(values) - model.y.mean()
+    K = by_hand(CONTINUOUS, model.mode.kernel.hyper, Z, Z)
+    beta = np.linalg.solve(K + additive.ANCHOR_NOISE * np.eye(anchors), away)
+    new = sampled(CONTINUOUS, 30, 1)
+    expected = model.y.mean() + by_hand(CONTINUOUS, model.mode.kernel.hyper, new, Z) @ beta
+    drawn = components.features(components.rows(new)) @ found.w + found.trend
+    np.testing.assert_allclose(drawn, expected, atol=1e-6)
+
+
 Costs = Callable[[FloatArray], FloatArray]
 DIFFICULT: dict[str, tuple[Cube, int, Costs]] = {
     "one trial": (CONTINUOUS, 1, smooth),
