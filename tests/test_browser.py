@@ -395,8 +395,11 @@ def test_the_live_page_keeps_what_the_reader_looks_at(
     )
     page.locator("[data-section=effects] details").first.evaluate("(fold) => { fold.open = true; }")
     search.focus()
-    page.locator("#data").evaluate("(card) => scrollBy(0, card.getBoundingClientRect().top - 60)")
+    page.locator("#data").evaluate(
+        "(card) => { scrollBy(0, card.getBoundingClientRect().top - 60); }"
+    )
     top = page.locator("#data").bounding_box()["y"]
+    assert top == pytest.approx(60, abs=1)  # a smooth scroll would still be on its way
     page.evaluate(
         """() => {
             window.least = 1;
@@ -430,6 +433,66 @@ def test_the_live_page_keeps_what_the_reader_looks_at(
     drawn(page, "trace")
     assert page.evaluate("document.querySelector('#trace .plot').layout.xaxis.range") == [2, 5]
     assert seen.complaints == []
+
+
+class Rounds:
+    """A run whose cards have another height in every round; in even ones there are more of them."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.round = 0
+        page.route("**/api/state?*", self._state)
+        page.route("**/api/ask", self._ask)
+
+    def next(self) -> None:
+        self.round += 1
+        self.shown()
+
+    def shown(self) -> None:
+        eventually(
+            self.page,
+            f"""document.querySelector("#data") && !document.querySelector(".slot[aria-busy]") &&
+                [...document.querySelectorAll(".card h3")].every(
+                    (title) => title.textContent === "Round {self.round}")""",
+        )
+
+    def _state(self, route: Any) -> None:
+        state = {**fake_worker.STATE.public(), "version": str(self.round)}
+        state["trials"] = 10 * 2**self.round  # so many that everything is computed again
+        state["explained"] = [3] if self.round else []  # whose section is hidden at first
+        route.fulfill(json={"ready": True, "problem": None, **state})
+
+    def _ask(self, route: Any) -> None:
+        section = route.request.post_data_json["section"]
+        lines = 12 if section == "effects" else 6 + (len(section) + 7 * self.round) % 11
+        names = [section] if self.round % 2 else [f"{section}-0", section, f"{section}-2"]
+        card = f"<h3>Round {self.round}</h3>{'<p>A line.</p>' * lines}"
+        html = "".join(f'<article class="card" id="{name}">{card}</article>' for name in names)
+        answer = {"version": str(self.round), "trials": 10 * 2**self.round, "html": html}
+        route.fulfill(json={"state": "done", **answer})
+
+
+def test_the_reader_of_a_live_page_stays_anywhere_in_it(watch: Open) -> None:
+    page = watch().page
+    rounds = Rounds(page)
+    with served(create_app(["nowhere"], worker=fake_worker.work)) as client:
+        ready(client)
+        page.goto(client.address)
+        rounds.shown()
+        for part, looked_at in [
+            ("#section-search", "#section-search"),
+            ("#data p:nth-of-type(4)", "#data p:nth-of-type(4)"),
+            ("#effects-2", "#effects p:last-of-type"),  # the one is gone, the other before it
+            ("#importance", "#importance"),
+        ]:
+            page.locator(part).evaluate(
+                "(part) => { scrollBy(0, part.getBoundingClientRect().top - 100); }"
+            )
+            assert page.locator(part).bounding_box()["y"] == pytest.approx(100, abs=1)
+            top, scrolled = page.locator(looked_at).bounding_box()["y"], page.evaluate("scrollY")
+            rounds.next()
+            assert page.locator(looked_at).bounding_box()["y"] == pytest.approx(top, abs=1), part
+            assert page.evaluate("scrollY") != scrolled
 
 
 def test_legends_stay_above_their_figures_in_a_wider_window(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, reject
+from hypothesis import example, given, reject
 from hypothesis import strategies as st
 
 import hyperlens as hl
@@ -222,6 +222,19 @@ def test_huge_and_strange_numbers_are_not_set() -> None:
     assert conclude(tiny, [True] * 29)[0]["x"].kind == "ordinal"
 
 
+@pytest.mark.parametrize(
+    "values", [["\0", None], ["", "\0"], ["a\0", "a", 1, 0.5], ["\0", True], [r"a\0", "a\0\0", 1]]
+)
+def test_texts_that_end_in_nul_stay_apart_and_are_kept(values: list[Any]) -> None:
+    rows = [{"a": value, **({} if k else {"child": k})} for k, value in enumerate(values)]
+    space, _ = conclude([*rows, {**rows[0], "child": 1}], [True] * (len(rows) + 1))
+    assert len(set(space.encode(rows)[:, space.column("a")])) == len(values)
+    again = hl.Space.from_json(space.to_json())
+    assert again["a"] == space["a"]
+    assert again.conditions == space.conditions
+    assert list(again.conditions) == ["child"]
+
+
 def test_what_only_failed_trials_set_is_left_out() -> None:
     rows: list[dict[str, Any]] = [{"x": 1.0}, {"x": 2.0}, {"x": 3.0, "y": 1.0}, {"x": 1, "y": 2}]
     space, notes = conclude(rows, [True, True, False, False])
@@ -244,7 +257,13 @@ tables = st.lists(
 )
 
 
+ALL = [True] * 12
+
+
 @given(tables, st.lists(st.booleans(), min_size=12, max_size=12))
+@example([{"a": "\0"}, {"a": None}], ALL)
+@example([{"a": "a\0\0", "b": 1}, {"a": True}, {"a": "b"}], ALL)
+@example([{"a": ""}, {"a": "\0", "b": 1}, {"a": "\0\0"}], ALL)
 def test_any_values_give_a_space_that_holds_them(
     rows: list[dict[str, Any]], finished: list[bool]
 ) -> None:

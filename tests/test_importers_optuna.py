@@ -346,9 +346,12 @@ def test_an_enqueued_trial_may_leave_the_range(tmp_path: Path) -> None:
     assert sum("outside its range" in note for note in history.notes) == 2
 
 
-def test_odd_choices_survive() -> None:
+@pytest.mark.parametrize(
+    "choices",
+    [(True, 1, "1.0", None, math.nan), ("\0", "", "a\0", "a", None), ("\0", ",", ";", "")],
+)
+def test_odd_choices_survive(choices: tuple[Any, ...]) -> None:
     study = optuna.create_study()
-    choices = (True, 1, "1.0", None, math.nan)
     for choice in choices[:4]:
         study.add_trial(
             create_trial(

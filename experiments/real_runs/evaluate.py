@@ -75,8 +75,6 @@ def evaluate(
     for row, source in _cases(tasks, cache, names, samplers, sizes, seed):
         if _case(row) in done or not source.exists():
             continue
-        if row["sampler"] == ALL and not hasattr(hl, "all_budgets"):
-            continue  # this state uses all budgets anyway
         truth = load(truth_file(cache, row["task"]))
         study = as_study(tasks, load(source), row["n"])
         try:
@@ -141,9 +139,7 @@ def as_study(tasks: Tasks, run: dict[str, FloatArray], n: int) -> optuna.Study:
 
 
 def measured(tasks: Tasks, study: optuna.Study, truth: Truth, all_budgets: bool) -> Row:
-    history = hl.read(study)
-    if not all_budgets:
-        history = history.select(budget="largest")
+    history = _read(study, all_budgets)
     began = time.process_time()
     found = hl.importance(history, level=LEVEL)
     seconds = time.process_time() - began
@@ -163,6 +159,17 @@ def measured(tasks: Tasks, study: optuna.Study, truth: Truth, all_budgets: bool)
         "optuna": {} if all_budgets else _optunas(tasks, study),
         "good": _good(tasks, history, found, truth),
     }
+
+
+def _read(study: optuna.Study, all_budgets: bool) -> hl.History:
+    """The run with what lower budgets say of it, or its complete trials alone, in any state."""
+    history = hl.read(study)
+    if all(trial.budget is None for trial in history.trials):
+        return history
+    call = getattr(hl, "all_budgets", None)  # of states that use lower budgets only where asked
+    if call is not None:
+        return call(history) if all_budgets else history
+    return history if all_budgets else history.select(budget="largest")
 
 
 def _shares(tasks: Tasks, found: Any) -> Row:

@@ -106,20 +106,27 @@ function keepPlots(before, place) {
   before.forEach(forgetFigure);
 }
 
-// The part that is being read stays where it is, whatever changes above it.
+// The part that is being read, or the last before it that is still there, stays where it is,
+// whatever changes above it.
 function steady(change) {
-  const spots = () => named(document, "main h2, .card, .card > *", (part) => part.id || part.tagName);
   const line = 120; // pixels: below what covers the top of the page
-  let spot, top;
-  if (scrollY > 0) {
-    for (const [name, part] of spots()) {
-      const at = part.getBoundingClientRect();
-      if (at.height > 0 && at.top <= line) [spot, top] = [name, at.top];
-    }
-  }
+  const before = scrollY > 0 ? [...spots()].filter(([, top]) => top <= line) : [];
   change();
-  const moved = spot && spots().get(spot)?.getBoundingClientRect();
-  if (moved?.height > 0) scrollBy({ top: moved.top - top, behavior: "instant" });
+  const after = spots();
+  const spot = before.findLast(([name]) => after.has(name));
+  const moved = spot ? after.get(spot[0]) - spot[1] : 0;
+  if (!moved) return;
+  const from = scrollY;
+  scrollBy({ top: moved + owed, behavior: "instant" });
+  owed = (moved + owed - (scrollY - from)) % 1;
+}
+let owed = 0; // part of a pixel that a browser does not scroll; many of them would add up
+
+// How far from the top of the window each part that shows begins.
+function spots() {
+  const parts = named(document, "main h2, .card, .card > *", (part) => part.id || part.tagName);
+  const places = [...parts].map(([name, part]) => [name, part.getBoundingClientRect()]);
+  return new Map(places.filter(([, at]) => at.height > 0).map(([name, at]) => [name, at.top]));
 }
 
 // A card is not taken out of the hand that is moving something in it.

@@ -305,11 +305,11 @@ async function watch() {
     let pause = document.hidden ? 10000 : 1500;
     try {
       const listed = await request("/api/runs");
-      fillRuns(listed.runs);
+      steady(() => fillRuns(listed.runs));
       const run = view.run;
       if (run !== null) {
         const seen = await request(`/api/state?run=${run}`);
-        if (run === view.run && seen.ready) news(seen);
+        if (run === view.run && seen.ready) steady(() => news(seen));
         else if (run === view.run && seen.problem) say(seen.problem);
         else pause = 250;
         await lookAround();

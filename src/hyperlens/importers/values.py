@@ -2,10 +2,11 @@
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hyperlens.runs.history import State
+from hyperlens.spaces.parameter import choice_text
 
 Json = dict[str, Any]
 
@@ -80,6 +81,18 @@ def as_dict(value: Any) -> Json:
 def scalar(value: Any) -> Any:
     """A value that a choice can be; the text of any other."""
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def distinct_choices(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Values without repeats; as texts where ConfigSpace could not tell them apart (True, 1)."""
+    distinct = tuple({(type(value), value): value for value in values}.values())
+    texts = {value for value in distinct if isinstance(value, str)}
+    ends = {text.rstrip("\0") for text in texts}
+    lost = ends != texts and len(texts) < len(distinct)  # beside other values it never finds them
+    repeated = len(set(distinct)) < len(distinct) or len(ends) < len(texts)
+    if lost or repeated or any(value != value for value in distinct):
+        return tuple(dict.fromkeys(map(choice_text, distinct)))
+    return distinct
 
 
 def flat(config: Mapping[str, Any], above: str = "", depth: int = 0) -> Json:

@@ -200,7 +200,7 @@ class Parameter:
 
     def _level(self, value: Any) -> int:
         """Position of a value among the levels: exactly, as its text, or as a near number."""
-        level = self._levels.get(_key(value), self._levels.get(str(value)))
+        level = self._levels.get(_key(value), self._levels.get(choice_text(value)))
         if level is None and self.numeric and is_number(value):
             numbers = np.asarray(self.values, dtype=float)
             nearest = int(np.argmin(np.abs(numbers - float(value))))
@@ -227,6 +227,17 @@ def apart(
 def is_number(value: Any) -> bool:
     """Truth values are none."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def choice_text(value: Any) -> str:
+    """A choice as a text that ConfigSpace keeps; NULs that NumPy drops at its end are written out.
+
+    >>> choice_text("a\\0"), choice_text(None)
+    ('a\\\\0', 'None')
+    """
+    text = str(value)
+    kept = text.rstrip("\0")
+    return kept + r"\0" * (len(text) - len(kept))
 
 
 def _reads_as_number(value: Any) -> bool:

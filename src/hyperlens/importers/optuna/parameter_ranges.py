@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import SourceError
-from hyperlens.importers.values import one_line
+from hyperlens.importers.values import distinct_choices, one_line
 from hyperlens.spaces.parameter import MOST_LEVELS, Parameter
 
 if TYPE_CHECKING:
@@ -71,18 +71,10 @@ def parameter_of(
             f"'{name}' was a number in some trials and a choice in others; it is read as "
             "a choice among all its values."
         )
-    distinct = _distinct(choices)
+    distinct = distinct_choices(choices)
     if len(categories) > 1:
         notes.append(f"The choices of '{name}' changed during the study; all of them are used.")
     return distinct if len(distinct) == 1 else Parameter(name, "categorical", choices=distinct)
-
-
-def _distinct(choices: Iterable[Any]) -> tuple[Any, ...]:
-    """Choices without repeats; as texts where ConfigSpace could not tell them apart (True, 1)."""
-    distinct = tuple({(type(choice), choice): choice for choice in choices}.values())
-    if len(set(distinct)) == len(distinct) and all(choice == choice for choice in distinct):
-        return distinct
-    return tuple(dict.fromkeys(map(str, distinct)))
 
 
 def _number(

@@ -14,7 +14,7 @@ import numpy as np
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.spaces.conditions import infer
-from hyperlens.importers.values import scalar
+from hyperlens.importers.values import distinct_choices, scalar
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.parameter import Parameter, apart, is_number
 from hyperlens.spaces.space import Space
@@ -120,24 +120,24 @@ def _parameter(name: str, values: Sequence[Any]) -> Parameter | tuple[Any] | str
     """A parameter, a tuple of its one value if it cannot vary, or why it is none."""
     if set(map(type, values)) <= {int, float}:
         return _number(name, np.array(values, dtype=float))
-    distinct = _distinct(values)
-    if len(distinct) == 1:
-        return (distinct[0],)
-    if len(distinct) > MOST_CHOICES:
+    choices = _choices(values)
+    if len(choices) == 1:
+        return choices
+    if len(choices) > MOST_CHOICES:
         return (
-            f"'{name}' has {len(distinct)} different texts, too many for a parameter, and was "
+            f"'{name}' has {len(choices)} different texts, too many for a parameter, and was "
             "left out."
         )
-    return Parameter(name, "categorical", choices=tuple(distinct))
+    return Parameter(name, "categorical", choices=choices)
 
 
-def _distinct(values: Iterable[Any]) -> list[Any]:
-    """Different values in order; as texts where ConfigSpace could not tell them apart."""
-    distinct = list({(type(v), v): v for v in values}.values())
-    texts = {str(v) for v in distinct}
-    if len(set(distinct)) < len(distinct) or len(texts) < len(distinct):
-        distinct = list(dict.fromkeys(map(str, distinct)))
-    return sorted(distinct) if {type(v) for v in distinct} <= {bool} else distinct
+def _choices(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Different values in order; as texts where ConfigSpace or people could not tell them apart."""
+    choices = distinct_choices(values)
+    texts = tuple(dict.fromkeys(map(str, choices)))
+    if len(texts) < len(choices):
+        return texts
+    return tuple(sorted(choices)) if {type(v) for v in choices} <= {bool} else choices
 
 
 def _number(name: str, values: FloatArray) -> Parameter | tuple[Any]:
