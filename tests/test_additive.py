@@ -710,7 +710,7 @@ def test_drawn_functions_are_written_as_weights_by_kriging(
     X = sampled(CONTINUOUS, 12, 0)
     model = Additive().fit(X, smooth(X))
     components = model.components
-    found = model._weights(components.rows(X), np.random.default_rng(8))
+    found = model._written(model._drawn_costs(components.rows(X), np.random.default_rng(8)))
     rng = np.random.default_rng(8)
     Z = sobol(anchors, 2, 0)
     features = components.features(components.rows(Z))
