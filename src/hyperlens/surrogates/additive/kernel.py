@@ -4,7 +4,7 @@
     c_j(x, z) = sum over functions of lambda_a phi_a(x) phi_a(z), which has mean 0 and mean variance 1
 
 With the power sums p_k of the c_j, e_2 = (p_1^2 - p_2) / 2 and e_3 = (p_1^3 - 3 p_1 p_2 + 2 p_3) / 6:
-the orthogonal additive kernel of Lu, Boukouvalas and Hensman 2022 at the cost of a sum. A nested pair
+the orthogonal additive kernel of Lu et al. 2022 at the cost of a sum. A nested pair
 (components.py) takes the parent's functions where the child is active instead.
 
 Symbols

@@ -53,7 +53,7 @@ def sample(density: Density, at: FloatArray, count: int, rng: np.random.Generato
     weights = np.exp(log_density - log_t - np.max(log_density - log_t))
     weights = np.minimum(
         weights / weights.sum(), 1 / np.sqrt(CANDIDATES)
-    )  # truncated (Ionides 2008)
+    )
     places = (rng.random() + np.arange(count)) / count
     chosen = np.searchsorted(np.cumsum(weights / weights.sum()), places)
     return np.asarray(candidates[np.minimum(chosen, CANDIDATES - 1)])
