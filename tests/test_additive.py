@@ -701,30 +701,42 @@ def test_shares_are_variances_of_the_draws_as_parts_of_their_sum() -> None:
     assert model.shares()[0,] == pytest.approx(drawn[0].mean())
 
 
-@pytest.mark.parametrize("anchors", [64, 256])
+@pytest.mark.parametrize("anchors", [128, 512])
 def test_drawn_functions_are_written_as_weights_by_kriging(
     anchors: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With fewer points than weights (there are 96) and with more: the same as by dense algebra."""
+    """With fewer points than weights and with more: the same as by dense algebra; so if capped."""
     monkeypatch.setattr(additive, "ANCHORS", anchors)
     X = sampled(CONTINUOUS, 12, 0)
     model = Additive().fit(X, smooth(X))
-    components = model.components
-    found = model._written(model._drawn_costs(components.rows(X), np.random.default_rng(8)))
+    components, hyper = model.components, model.mode.kernel.hyper
+    assert 128 < components.ends[-1] < 512
+    Z, new = sobol(anchors, 2, 0), sampled(CONTINUOUS, 30, 1)
+    K = by_hand(CONTINUOUS, hyper, Z, Z) + additive.ANCHOR_NOISE * np.eye(anchors)
+    across = by_hand(CONTINUOUS, hyper, new, Z)
+    bound = model.cost_at(0.3)
+    assert np.mean(model.anchor_costs.mean(axis=1) <= bound) == pytest.approx(0.3, abs=0.01)
+    capped = np.minimum(model.anchor_costs, bound)
+    for found, costs in ((model.weights, model.anchor_costs), (model.capped(bound), capped)):
+        expected = model.y.mean() + across @ np.linalg.solve(K, costs - model.y.mean())
+        drawn = components.features(components.rows(new)) @ found.w + found.trend
+        np.testing.assert_allclose(drawn, expected, atol=1e-6)
+
+
+def test_draws_at_the_anchors_are_those_of_each_set_brought_back() -> None:
+    X = sampled(CONTINUOUS, 12, 0)
+    model = Additive().fit(X, smooth(X))
+    rows = model.components.rows(X)
+    found = model._drawn_costs(rows, np.random.default_rng(8))
     rng = np.random.default_rng(8)
-    Z = sobol(anchors, 2, 0)
-    features = components.features(components.rows(Z))
-    values = []
-    for one in model.sets:
-        w, trend = one.draw(components.features(components.rows(X)), 16, rng)
-        values.append(one.warp.back(features @ w + trend))
-    away = np.hstack(values) - model.y.mean()
-    K = by_hand(CONTINUOUS, model.mode.kernel.hyper, Z, Z)
-    beta = np.linalg.solve(K + additive.ANCHOR_NOISE * np.eye(anchors), away)
-    new = sampled(CONTINUOUS, 30, 1)
-    expected = model.y.mean() + by_hand(CONTINUOUS, model.mode.kernel.hyper, new, Z) @ beta
-    drawn = components.features(components.rows(new)) @ found.w + found.trend
-    np.testing.assert_allclose(drawn, expected, atol=1e-6)
+    features = model.components.features(model.components.rows(sobol(additive.ANCHORS, 2, 0)))
+    for k, one in enumerate(model.sets):
+        w, trend = one.draw(model.components.features(rows), 16, rng)
+        ends = one.warp.low + np.array([one.warp.a, one.warp.b])
+        costs = ends[0] + (ends[1] - ends[0]) / (
+            1 + np.exp(-one.warp.centre - one.warp.scale * (features @ w + trend))
+        )
+        np.testing.assert_allclose(found[:, 16 * k : 16 * (k + 1)], costs, atol=1e-9)
 
 
 Costs = Callable[[FloatArray], FloatArray]
