@@ -19,7 +19,7 @@ from hyperlens.explain.importance.once import Effects, Once
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
-from hyperlens.surrogates.additive.additive import WIDENED, Additive
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
@@ -61,7 +61,7 @@ def shares(history: History, fitted: Fitted, order: int, level: float | None, se
 
 
 def additive_shares(model: Additive, order: int, level: float | None) -> Shares:
-    """Mean and quantiles of the posterior, wider than it by what settings were found to need."""
+    """Mean and quantiles of the posterior, wider than it by what the search itself shows is needed."""
     effects, drawn = model.drawn_shares(order)
     unknown = np.full(len(effects), np.nan)
     if not model.sets:
@@ -71,8 +71,8 @@ def additive_shares(model: Additive, order: int, level: float | None) -> Shares:
         return Shares(effects, share, std, unknown, unknown, np.empty((0, len(effects))))
     tail = (1 - level) / 2
     low, middle, high = np.sqrt(np.quantile(drawn, [tail, 0.5, 1 - tail], axis=1))
-    low = np.maximum(middle - WIDENED * (middle - low), 0.0) ** 2
-    high = np.minimum(middle + WIDENED * (high - middle), 1.0) ** 2
+    low = np.maximum(middle - model.widened * (middle - low), 0.0) ** 2
+    high = np.minimum(middle + model.widened * (high - middle), 1.0) ** 2
     return Shares(effects, share, std, np.minimum(low, share), np.maximum(high, share), drawn.T)
 
 

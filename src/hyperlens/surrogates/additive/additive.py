@@ -41,7 +41,13 @@ ANCHOR_NOISE = (
 )
 HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-WIDENED = 1.4  # how much wider intervals are than the posterior, which takes its kernel for certain
+WIDENED = 1.3  # how much wider intervals are than the posterior, which takes its kernel for certain
+FIRST, FEWEST_LATER = (
+    20,
+    20,
+)  # trials at the beginning of a search that are predicted from so many others
+SURPRISING = 1.5  # power of the surprise by which intervals are wider still
+MOST_SURPRISING = 4.0
 POINTS = 2560  # predictions over which a pointwise variance is averaged, over all of a grid
 
 
@@ -76,6 +82,12 @@ class _Set:
         """K^-1 (n, n)."""
         half = np.triu(scipy.linalg.lapack.dpotri(self.upper, lower=0)[0])
         return np.asarray(half + np.triu(half, 1).T)
+
+    def left_out(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """How far warped costs of rows are from what all others say, and how far that may be."""
+        block = np.linalg.inv(self.inverse[np.ix_(rows, rows)])
+        spread = np.sqrt(np.maximum(np.diagonal(block), JITTER))
+        return block @ (self.inverse[rows] @ self.z), spread
 
     def draw(
         self, features: FloatArray, count: int, rng: np.random.Generator
@@ -128,6 +140,27 @@ class Additive:
         self.anchor_costs = self._drawn_costs(rows, rng)
         self.weights = self._written(self.anchor_costs)
         return self
+
+    @cached_property
+    def surprise(self) -> float:
+        """How far the first trials lie from what the later ones say of them, in standard deviations.
+
+        A search begins everywhere and goes on where it is good. If its beginning surprises the rest, so
+        will what it never looked at; nothing that was left out at random could show that. At least 1.
+        """
+        first = np.arange(min(FIRST, len(self.y) - FEWEST_LATER))
+        if len(first) < FIRST // 2 or not self.sets:
+            return 1.0
+        squares = []
+        for one in self.sets[:: max(len(self.sets) // HELD_OUT, 1)]:
+            away, spread = one.left_out(first)
+            squares.append(np.mean((away / spread) ** 2))
+        return float(np.clip(np.sqrt(np.mean(squares)), 1.0, MOST_SURPRISING))
+
+    @property
+    def widened(self) -> float:
+        """How much wider than the posterior its intervals are."""
+        return float(WIDENED * self.surprise**SURPRISING)
 
     def _drawn_costs(self, rows: Rows, rng: np.random.Generator) -> FloatArray:
         """Draws on the user's scale at the anchors, (anchors, D)."""
@@ -195,9 +228,8 @@ class Additive:
         step = max(len(self.sets) // HELD_OUT, 1)
         nodes = []
         for one in self.sets[::step]:
-            block = np.linalg.inv(one.inverse[np.ix_(rows, rows)])
-            mean = one.z[rows] - block @ (one.inverse[rows] @ one.z)
-            spread = np.sqrt(np.maximum(np.diagonal(block), 0))
+            away, spread = one.left_out(rows)
+            mean = one.z[rows] - away
             nodes.append(one.warp.back(mean[:, None] + spread[:, None] * NODES))
         values = np.array(nodes)  # (sets, rows, nodes)
         weight = NODE_WEIGHTS / NODE_WEIGHTS.sum() / len(values)
@@ -225,7 +257,7 @@ class Additive:
     ) -> Marginal:
         """Partial dependence of `columns` at the grid points (g, len(columns)), in a region."""
         drawn = self.weights.averaged(columns, grid, region or {})
-        mean, joint = drawn.mean(axis=1), WIDENED**2 * drawn.var(axis=1)
+        mean, joint = drawn.mean(axis=1), self.widened**2 * drawn.var(axis=1)
         return Marginal(mean, joint, self._pointwise(columns, grid, region or {}, joint))
 
     def _pointwise(

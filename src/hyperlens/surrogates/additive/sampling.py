@@ -51,9 +51,7 @@ def sample(density: Density, at: FloatArray, count: int, rng: np.random.Generato
     log_t = -(FREEDOM + p) / 2 * np.log1p((away**2).sum(axis=1) / FREEDOM)
     log_density = np.array([-density(t, gradient=False)[0] for t in candidates])
     weights = np.exp(log_density - log_t - np.max(log_density - log_t))
-    weights = np.minimum(
-        weights / weights.sum(), 1 / np.sqrt(CANDIDATES)
-    )
+    weights = np.minimum(weights / weights.sum(), 1 / np.sqrt(CANDIDATES))
     places = (rng.random() + np.arange(count)) / count
     chosen = np.searchsorted(np.cumsum(weights / weights.sum()), places)
     return np.asarray(candidates[np.minimum(chosen, CANDIDATES - 1)])
