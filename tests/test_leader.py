@@ -320,12 +320,12 @@ def test_reasons_of_a_foreign_search_are_those_of_a_process_and_say_who_leads() 
     assert why.surrogate == path.surrogate == "gp"
     _, gp, forest = fits(run)
     told = (
-        "Over the whole run the random forest cross-validates better than the Gaussian process, R2 "
-        f"{forest.quality.r2:.2f} against {gp.quality.r2:.2f}"
+        f"Over the whole run the random forest leads, with R2 {forest.quality.r2:.2f} against "
+        f"{gp.quality.r2:.2f} of the Gaussian process"
     )
     for notes in (why.notes, path.notes):
         assert any(note.startswith(told) for note in notes)
         assert any("Gaussian process was fitted to the" in note for note in notes)
     smooth = hl.why(CASES[0].history(), 30, size=64)
     assert smooth.surrogate == "gp"
-    assert not any("cross-validates better" in note for note in smooth.notes)
+    assert any("the additive Gaussian process leads" in note for note in smooth.notes)

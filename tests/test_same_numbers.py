@@ -212,7 +212,7 @@ def test_qualities_are_those_of_the_fits(
 ) -> None:
     printed, stored, page = explained
     fits = hl.leader(history).candidates
-    assert {fitted.name for fitted in fits} == {"gp", "forest"}
+    assert {fitted.name for fitted in fits} == {"additive", "gp", "forest"}
     for fitted, kept in zip(fits, stored["method"]["surrogates"]["qualities"], strict=True):
         quality = fitted.quality
         assert (kept["surrogate"], kept["r2"]) == (quality.surrogate, quality.r2)

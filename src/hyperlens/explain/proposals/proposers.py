@@ -118,17 +118,17 @@ def proposer(
 def stand_in(
     history: History, objective: str | None, seed: int, trees: int
 ) -> tuple[SurrogateName, tuple[str, ...]]:
-    """The kind of surrogate that stands in for those that are not recorded, one for the whole run: its
-    best Gaussian process if one can be asked, for of that reasons are exact; and what to know of it."""
+    """The kind of surrogate that stands in for those that are not recorded, one for the whole run: the
+    Gaussian process that searches ask, if it can be asked, and what to know of it."""
     found = leader(history, objective=objective, seed=seed, trees=trees)
     kind, better = found.process, found.primary
     if kind is better:
         return kind.name, found.problems
     note = (
-        f"Over the whole run the {SURROGATES[better.name]} cross-validates better than the "
-        f"{SURROGATES[kind.name]}, R2 {decimals(better.quality.r2)} against "
-        f'{decimals(kind.quality.r2)}; --surrogate {better.name}, or surrogate="{better.name}" in '
-        "Python, asks it."
+        f"Over the whole run the {SURROGATES[better.name]} leads, with R2 "
+        f"{decimals(better.quality.r2)} against {decimals(kind.quality.r2)} of the "
+        f"{SURROGATES[kind.name]}, the kind that searches ask and that stands in for theirs here; "
+        f'--surrogate {better.name}, or surrogate="{better.name}" in Python, asks the leader.'
     )
     return kind.name, (*found.problems, note)
 
