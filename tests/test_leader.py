@@ -219,7 +219,7 @@ def stub(fitted: Fitted, name: Any, r2: float) -> Fitted:
 
 
 def test_equals_go_by_the_table_and_the_forest_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others lead where they leave at most half of what the additive process does."""
+    """Others lead where they leave at most a quarter of what the additive process does."""
     run = CASES[0].history()
     one = hl.fit(run, "gp")
     r2: dict[str, float] = {}
@@ -231,11 +231,11 @@ def test_equals_go_by_the_table_and_the_forest_seconds(monkeypatch: pytest.Monke
     monkeypatch.setattr(leading, "fit", lambda h, name, **how: stub(one, name, r2[name]))
     for scores, primary, secondary in (
         ((0.5, 0.5, 0.5), "additive", "forest"),
-        ((0.5, 0.75, 0.75), "additive", "forest"),
-        ((0.5, 0.76, 0.75), "gp", "forest"),
-        ((0.5, 0.75, 0.76), "forest", "additive"),
-        ((0.4, 0.5, 0.9), "forest", "additive"),
-        ((0.4, 0.8, 0.9), "forest", "gp"),
+        ((0.2, 0.79, 0.79), "additive", "forest"),
+        ((0.2, 0.81, 0.79), "gp", "forest"),
+        ((0.2, 0.79, 0.81), "forest", "additive"),
+        ((0.4, 0.5, 0.95), "forest", "additive"),
+        ((0.4, 0.9, 0.95), "forest", "gp"),
         ((math.nan, -3.0, math.nan), "gp", "forest"),
         ((math.nan, math.nan, math.nan), "additive", "forest"),
     ):

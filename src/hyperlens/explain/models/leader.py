@@ -1,9 +1,9 @@
 """Which surrogate of a run leads, so that every explanation of it asks the same one, and why.
 
-All that can be asked are fitted and cross-validated. The additive Gaussian process leads unless another
-leaves at most half as much unexplained: cross-validation asks how well a surrogate predicts where the
-search has looked, and only its intervals hold also where it has not. The forest stays for a second
-opinion, or the best of the others where it leads itself.
+All that can be asked are fitted and cross-validated. The additive Gaussian process leads unless
+another leaves at most a quarter as much unexplained: cross-validation asks how well a surrogate
+predicts where the search has looked, and only its intervals hold also where it has not. The forest
+stays for a second opinion, or the best of the others where it leads itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hyperlens.surrogates.threads import one_thread
 from hyperlens.words import SURROGATES, decimals, surrogate_name
 
 CANDIDATES: tuple[SurrogateKind, ...] = ("additive", "gp", "forest")  # among equals the first leads
-CLEARLY = 0.5  # of what the additive process leaves unexplained: another that leaves no more leads
+CLEARLY = 0.25  # of what the additive process leaves unexplained: another that leaves no more leads
 SECOND_OPINION: SurrogateKind = "forest"
 
 
