@@ -48,7 +48,7 @@ FIRST, FEWEST_LATER = (
 )  # trials at the beginning of a search that are predicted from so many others
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
-POINTS = 2560  # predictions over which a pointwise variance is averaged, over all of a grid
+POINTS = 1280  # predictions over which a pointwise variance is averaged, over all of a grid
 
 
 @dataclass(frozen=True)
