@@ -12,15 +12,17 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance import importance_words as words
+from hyperlens.explain.importance.good import Among, Good, good_part
 from hyperlens.explain.importance.once import Effects
 from hyperlens.explain.importance.shares import Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
-from hyperlens.explain.models.fitting import Fitted, SurrogateName
+from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit
 from hyperlens.explain.models.leader import leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
@@ -28,7 +30,7 @@ from hyperlens.words import counted, effect_name, percent, rank, tenths
 
 MOST_TRIPLE_PARAMETERS = 30
 SHARE = (
-    "Variance of the effect over the whole space, divided by the variance of everything the "
+    "Variance of the effect {part}, divided by the variance of everything the "
     "surrogate predicts (functional ANOVA, exact on the surrogate)."
 )
 INTERVAL = (
@@ -56,6 +58,8 @@ class Importance(Record):
     `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
     bound the share at level `level` as the data would vary if the run were repeated, `rank_low` and
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
+    Among the good, costs worse than `bound` count as `bound`, which a part `quantile` of the space is
+    expected to be better than; `below` of the trials are.
     """
 
     objective: str
@@ -80,6 +84,10 @@ class Importance(Record):
     quality: Quality
     secondary_quality: Quality | None
     notes: tuple[str, ...]
+    among: Among = "all"
+    bound: float | None = None
+    quantile: float | None = None
+    below: int | None = None
     _asked: Asked | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -119,7 +127,7 @@ class Importance(Record):
     def tables(self) -> tuple[Table, ...]:
         columns = [
             Column("effect", self.parameters, effect_name),
-            Column("share", self.share, tenths, SHARE),
+            Column("share", self.share, tenths, SHARE.format(part=words.where(self))),
             Column(
                 f"spread over {self.spread_of}", self.std, _spread,
                 f"Standard deviation of the share over {self.spread_of}: how much the surrogate "
@@ -183,6 +191,8 @@ def importance(
     history: History,
     order: int = 2,
     *,
+    among: Among = "all",
+    quantile: float | None = None,
     level: float | None = 0.9,
     surrogate: SurrogateKind | None = None,
     cap: Cap | None = None,
@@ -195,20 +205,27 @@ def importance(
 
     The run's leader is asked, the surrogate that cross-validates best, unless `surrogate` names one;
     another gives a second opinion, unless the forest is named, which is asked alone. `level=None`
-    skips the intervals. `cap` asks for importance in the good region: costs worse than a cost, than
-    the `"default"` configuration's or than `"quantile=0.25"` count as equal (Hutter et al. 2014
+    skips the intervals. `among="good"` asks what mattered among the good: costs worse than those of
+    the best part `quantile` of the space count as equal; by default it is the smallest of a tenth, a
+    quarter and a half in which there are enough trials. `cap` names the cost itself: a number, the
+    `"default"` configuration's, or a quantile of the trials, `"quantile=0.25"` (Hutter et al. 2014
     section 3.3).
 
     The average over the space is uniform on the search's own scale: a log parameter by its logarithm.
     """
     _check(history, order, level)
-    how: dict[str, Any] = {"objective": objective, "budget": budget, "cap": cap}
-    found = leader(history, surrogate=surrogate, seed=seed, trees=trees, **how)
-    primary, secondary = found.primary, found.secondary
-    first = _known(shares(history, primary, order, level, seed), primary)
-    second = None
-    if secondary is not None:
-        second = _known(shares(history, secondary, order, level, seed), primary)
+    _check_question(among, quantile, cap)
+    how: dict[str, Any] = {"seed": seed, "trees": trees, "objective": objective, "budget": budget}
+    found = leader(history, surrogate=surrogate, cap=cap, **how)
+    part = good_part(found.primary, quantile, seed) if among == "good" else None
+    bound = None if part is None else history.shown(part.bound, objective)
+    asked = [
+        _answer(history, fitted, part, order, level, how)
+        for fitted in (found.primary, found.secondary)
+        if fitted is not None
+    ]
+    primary, first = asked[0]
+    secondary, second = asked[1] if len(asked) > 1 else (None, None)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second, level)
@@ -223,7 +240,7 @@ def importance(
         trees=trees,
         trials=len(primary.training.y),
         seed=seed,
-        cap=primary.training.cap,
+        cap=primary.training.cap if part is None else None,
         quality=primary.quality,
         secondary_quality=None if secondary is None else secondary.quality,
         notes=(
@@ -232,8 +249,35 @@ def importance(
             *words.disagreements(names, primary, secondary, first.effects, columns),
             *found.problems,
         ),
-        _asked=Asked(history, objective, budget, cap),
+        among=among,
+        bound=bound,
+        quantile=None if part is None else part.quantile,
+        below=None if part is None else part.below,
+        _asked=Asked(history, objective, budget, cap if bound is None else bound),
     )
+
+
+def _answer(
+    history: History,
+    fitted: Fitted,
+    part: Good | None,
+    order: int,
+    level: float | None,
+    how: dict[str, Any],
+) -> tuple[Fitted, Shares]:
+    """A surrogate and its shares; among the good of a part those of its capped costs.
+
+    Functions that were drawn are capped themselves, any other surrogate learns capped costs.
+    """
+    bound = None
+    if part is not None:
+        if isinstance(fitted.model, Additive):
+            bound = part.bound
+        else:
+            fitted = fit(
+                history, fitted.name, cap=history.shown(part.bound, how["objective"]), **how
+            )
+    return fitted, _known(shares(history, fitted, order, level, how["seed"], bound), fitted)
 
 
 def _columns(first: Shares, second: Shares | None, level: float | None) -> dict[str, FloatArray]:
@@ -255,6 +299,15 @@ def _check(history: History, order: int, level: float | None) -> None:
         )
     if level is not None and not 0 < level < 1:
         raise AnalysisError(f"An interval of {level} is not a level; choose one between 0 and 1.")
+
+
+def _check_question(among: str, quantile: float | None, cap: Cap | None) -> None:
+    if among not in ("all", "good"):
+        raise AnalysisError(f"There is no importance among '{among}'; choose 'all' or 'good'.")
+    if among == "all" and quantile is not None:
+        raise AnalysisError("A quantile says which part is good; give it with among='good'.")
+    if among == "good" and cap is not None:
+        raise AnalysisError("A cap says itself which costs are good; give it without among='good'.")
 
 
 def _known(shares: Shares, fitted: Fitted) -> Shares:

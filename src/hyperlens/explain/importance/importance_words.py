@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperlens.errors import listed
+from hyperlens.explain.importance.good import place
 from hyperlens.surrogates.quality import FAIR_R2
-from hyperlens.words import SURROGATES, counted, effect_name, percent
+from hyperlens.words import SURROGATES, counted, effect_name, number, percent
 
 if TYPE_CHECKING:
     from hyperlens.explain.importance.importance import Importance
@@ -29,7 +30,9 @@ def sentence(record: Importance) -> str:
     if not record.parameters or not record.share[0] > 0:
         return f"No parameter changes what the surrogate expects of {record.objective}."
     first = effect_name(record.parameters[0])
-    text = f"{first} mattered most: {percent(float(record.share[0]))} of the variance"
+    text = (
+        f"{first} mattered most {where(record)}: {percent(float(record.share[0]))} of the variance"
+    )
     if record.level is not None and not math.isnan(record.low[0]):
         low, high = percent(float(record.low[0])), percent(float(record.high[0]))
         text += f" ({percent(record.level)} interval {low} to {high})"
@@ -41,12 +44,24 @@ def sentence(record: Importance) -> str:
     return f"{text}, followed by {' and '.join(after)}." if after else f"{text}."
 
 
+def where(record: Importance) -> str:
+    """Of which part of the space the shares are."""
+    if record.cap is not None:
+        return f"with {record.objective} capped at {number(record.cap)}"
+    return place(record.among, record.quantile)
+
+
 def meaning(record: Importance) -> str:
     sentences = [
-        f"A share is the part of the variance of {record.objective} over the whole search space "
+        f"A share is the part of the variance of {record.objective} {where(record)} "
         "that is due to one parameter alone, or, for a pair a × b, to what the two do together "
         "beyond their separate effects."
     ]
+    if record.bound is not None:
+        sentences.append(
+            f"Worse costs than {number(record.bound)} count as that; {record.below} of "
+            f"{counted(record.trials, 'trial')} are better."
+        )
     if record.level is not None and not np.isnan(record.low).all():
         sentences.append(
             f"The interval holds it at a level of {percent(record.level)}, as it would vary if the "

@@ -27,7 +27,7 @@ def draw(record: Importance) -> Figure:
     fig = figure(
         110 + 34 * max(len(shown), 3),
         xaxis={"title": title, "tickformat": ".0%", "rangemode": "tozero"},
-        yaxis=category_axis(names, [_tick(p) for p in shown], down=True),
+        yaxis=category_axis(names, [tick(p) for p in shown], down=True),
         bargap=0.38,
         barmode="overlay",
     )
@@ -39,7 +39,7 @@ def draw(record: Importance) -> Figure:
     return fig
 
 
-def _tick(parameters: tuple[str, ...]) -> str:
+def tick(parameters: tuple[str, ...]) -> str:
     """Names that fit beside a bar, a long pair in two lines."""
     names = [safe(short(p, 22)) for p in parameters]
     return (" × " if len(effect_name(parameters)) <= 16 else " ×<br>").join(names)

@@ -244,9 +244,15 @@ class Additive:
         effects, drawn = self.drawn_shares(order)
         return dict(zip(effects, drawn.mean(axis=1).tolist(), strict=True))
 
-    def drawn_shares(self, order: int = 2) -> tuple[tuple[tuple[int, ...], ...], FloatArray]:
-        """Effects of at most `order` columns, and V_U / V of each in each draw, (effects, D)."""
-        variances = self.weights.variances()
+    def drawn_shares(
+        self, order: int = 2, bound: float | None = None
+    ) -> tuple[tuple[tuple[int, ...], ...], FloatArray]:
+        """Effects of at most `order` columns, and V_U / V of each in each draw, (effects, D).
+
+        Costs above `bound`, if there is one, are equal to it.
+        """
+        weights = self.weights if bound is None else self.capped(bound)
+        variances = weights.variances()
         total = np.maximum(variances.sum(axis=0), np.finfo(float).tiny)
         wanted = [k for k, U in enumerate(self.components.effects) if len(U) <= order]
         effects = tuple(self.components.effects[k] for k in wanted)
