@@ -3,7 +3,7 @@
 from hyperlens import words as say
 from hyperlens.explain.importance.configurations import BEST_VALUE
 from hyperlens.explain.importance.importance import Importance
-from hyperlens.explain.importance.importance_words import where
+from hyperlens.explain.importance.importance_words import absent, where
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots.parts.texts import short
 from hyperlens.sections.advice import what_next
@@ -88,6 +88,10 @@ def _facts(records: Records) -> tuple[Fact, ...]:
     if isinstance(importance, Importance) and (importance.share[:1] > 0).any():
         name = short(say.effect_name(importance.parameters[0]), 32)
         detail = f"{say.percent(float(importance.share[0]))} share {where(importance)}"
+        condition = say.effect_when(importance.parameters[0], importance.when)
+        detail += f", when {condition}" if condition else ""
+        if absent(importance, importance.parameters[0]):
+            detail += "; the best trial does not use it"
         if importance.quality.verdict == "do not trust":
             name, detail = "not known", "the surrogate is not to be trusted"
         facts.append(Fact("matters most", name, detail, meanings.MATTERS))

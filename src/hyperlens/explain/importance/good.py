@@ -18,7 +18,7 @@ Among = Literal["all", "good"]
 QUANTILES = (0.1, 0.25, 0.5)  # parts of the space that may be called good
 FEWEST_BELOW = 20  # trials, at the least, that make a part an answer
 FEWEST_BELOW_EACH = 3  # of them for each parameter, at the least
-PARTS = {0.1: "the best tenth", 0.25: "the best quarter", 0.5: "the better half"}
+PARTS = {0.1: "best tenth", 0.25: "best quarter", 0.5: "better half"}
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,14 @@ def place(among: Among, quantile: float | None) -> str:
     """
     if among == "all" or quantile is None:
         return "over the whole space"
-    return f"among {PARTS.get(quantile, f'the best {percent(quantile)}')} of the space"
+    return f"among the {part_name(among, quantile)} of the space"
+
+
+def part_name(among: Among, quantile: float | None) -> str:
+    """The part itself."""
+    if among == "all" or quantile is None:
+        return "whole space"
+    return PARTS.get(quantile, f"best {percent(quantile)}")
 
 
 def _bounds(fitted: Fitted, quantiles: tuple[float, ...], seed: int) -> list[float]:

@@ -12,6 +12,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance import importance_words as words
+from hyperlens.explain.importance.conditional import Conditional, conditional_parameters
 from hyperlens.explain.importance.good import Among, Good, good_part
 from hyperlens.explain.importance.once import Effects
 from hyperlens.explain.importance.shares import Shares, ranks, shares
@@ -32,6 +33,10 @@ MOST_TRIPLE_PARAMETERS = 30
 SHARE = (
     "Variance of the effect {part}, divided by the variance of everything the "
     "surrogate predicts (functional ANOVA, exact on the surrogate)."
+)
+WHERE_ACTIVE = (
+    "Of a conditional parameter: its part of the variance among the configurations that have it, with "
+    "its interval."
 )
 INTERVAL = (
     "Where the share would lie if the run were repeated with other trials, at this level: from "
@@ -59,7 +64,8 @@ class Importance(Record):
     bound the share at level `level` as the data would vary if the run were repeated, `rank_low` and
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
     Among the good, costs worse than `bound` count as `bound`, which a part `quantile` of the space is
-    expected to be better than; `below` of the trials are.
+    expected to be better than; `below` of the trials are. `conditional` parameters have their share
+    where they are active.
     """
 
     objective: str
@@ -88,6 +94,7 @@ class Importance(Record):
     bound: float | None = None
     quantile: float | None = None
     below: int | None = None
+    conditional: tuple[Conditional, ...] = ()
     _asked: Asked | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -99,6 +106,27 @@ class Importance(Record):
     def secondary_name(self) -> str | None:
         """The secondary surrogate in words."""
         return None if self.secondary_quality is None else self.secondary_quality.surrogate
+
+    @property
+    def when(self) -> dict[str, str]:
+        """When each conditional parameter is active."""
+        return {child.parameter: child.when for child in self.conditional}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each effect as it is called."""
+        return tuple(effect_name(parameters, self.when) for parameters in self.parameters)
+
+    @property
+    def where_active(self) -> list[Column]:
+        """The share of each conditional parameter where it is active, if there are any."""
+        children: dict[tuple[str, ...], Conditional] = {
+            (child.parameter,): child for child in self.conditional
+        }
+        if not children:
+            return []
+        cells = [children.get(parameters, "") for parameters in self.parameters]
+        return [Column("where active", cells, _where_active, WHERE_ACTIVE)]
 
     @property
     def total(self) -> float:
@@ -126,7 +154,7 @@ class Importance(Record):
     @property
     def tables(self) -> tuple[Table, ...]:
         columns = [
-            Column("effect", self.parameters, effect_name),
+            Column("effect", self.names),
             Column("share", self.share, tenths, SHARE.format(part=words.where(self))),
             Column(
                 f"spread over {self.spread_of}", self.std, _spread,
@@ -144,6 +172,7 @@ class Importance(Record):
                 Column(f"{percent(self.level)} interval", limits, between(tenths), INTERVAL),
                 Column("rank", places, lambda ends: rank(*ends), stays),
             ]
+        columns += self.where_active
         if self.secondary_name is not None:
             other = "The share that another surrogate gives: a second opinion."
             columns.append(Column(self.secondary_name, self.secondary, tenths, other))
@@ -181,6 +210,12 @@ class Importance(Record):
         if self._asked is None:
             raise AnalysisError("This record is apart from its run; compute the importance again.")
         return self._asked
+
+
+def _where_active(child: Conditional) -> str:
+    if math.isnan(child.low):
+        return tenths(child.share)
+    return f"{tenths(child.share)} ({tenths(child.low)} to {tenths(child.high)})"
 
 
 def _spread(std: float) -> str:
@@ -253,6 +288,9 @@ def importance(
         bound=bound,
         quantile=None if part is None else part.quantile,
         below=None if part is None else part.below,
+        conditional=conditional_parameters(
+            history, objective, primary, first, level, None if part is None else part.bound
+        ),
         _asked=Asked(history, objective, budget, cap if bound is None else bound),
     )
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperlens.errors import listed
-from hyperlens.explain.importance.good import place
+from hyperlens.explain.importance.good import part_name, place
 from hyperlens.surrogates.quality import FAIR_R2
-from hyperlens.words import SURROGATES, counted, effect_name, number, percent
+from hyperlens.words import SURROGATES, counted, effect_name, effect_when, number, percent
 
 if TYPE_CHECKING:
     from hyperlens.explain.importance.importance import Importance
@@ -29,7 +29,10 @@ def sentence(record: Importance) -> str:
         return f"What mattered for {record.objective} cannot be known from these trials."
     if not record.parameters or not record.share[0] > 0:
         return f"No parameter changes what the surrogate expects of {record.objective}."
-    first = effect_name(record.parameters[0])
+    first = record.names[0]
+    if absent(record, record.parameters[0]):
+        first += " (which the best trial does not use)"
+    first += "," * bool(effect_when(record.parameters[0], record.when))
     text = (
         f"{first} mattered most {where(record)}: {percent(float(record.share[0]))} of the variance"
     )
@@ -37,8 +40,10 @@ def sentence(record: Importance) -> str:
         low, high = percent(float(record.low[0])), percent(float(record.high[0]))
         text += f" ({percent(record.level)} interval {low} to {high})"
     after = [
-        f"{effect_name(p)} ({percent(float(s))})"
-        for p, s in zip(record.parameters[1:3], record.share[1:3], strict=True)
+        f"{name} ({percent(float(s))}{', not used by the best trial' * absent(record, p)})"
+        for p, name, s in zip(
+            record.parameters[1:3], record.names[1:3], record.share[1:3], strict=True
+        )
         if s > 0
     ]
     return f"{text}, followed by {' and '.join(after)}." if after else f"{text}."
@@ -49,6 +54,16 @@ def where(record: Importance) -> str:
     if record.cap is not None:
         return f"with {record.objective} capped at {number(record.cap)}"
     return place(record.among, record.quantile)
+
+
+def column_title(record: Importance) -> str:
+    """The same in a few words."""
+    return part_name(record.among, record.quantile)
+
+
+def absent(record: Importance, parameters: Sequence[str]) -> bool:
+    """Is there one among these that the best trial does not have?"""
+    return any(child.parameter in parameters and not child.used for child in record.conditional)
 
 
 def meaning(record: Importance) -> str:

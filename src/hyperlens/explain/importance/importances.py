@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens.explain.importance.importance import INTERVAL, SHARE, Importance, importance
-from hyperlens.explain.importance.importance_words import where
+from hyperlens.explain.importance.importance_words import column_title, where
 from hyperlens.explain.importance.questions import LeadingQuestion, leading_question
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -16,7 +16,7 @@ from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import counted, effect_name, percent, rank, tenths
+from hyperlens.words import counted, percent, rank, tenths
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,10 @@ class Importances(Record):
         first, beside = self.leading, self.beside
         places = ends(first.rank_low, first.rank_high)
         columns = [
-            Column("effect", first.parameters, effect_name),
+            Column("effect", first.names),
             *_answer(first, first.share, first.low, first.high),
             *_answer(self.other, beside["share"], beside["low"], beside["high"]),
+            *first.where_active,
             Column(
                 "rank", places, lambda ends: rank(*ends),
                 f"Between which places this effect stays {where(first)}.", wide=True,
@@ -111,7 +112,7 @@ def _answer(
 ) -> list[Column]:
     """A share and its interval, for one of the questions."""
     part = where(record)
-    columns = [Column(f"share {part}", share, tenths, SHARE.format(part=part))]
+    columns = [Column(f"share, {column_title(record)}", share, tenths, SHARE.format(part=part))]
     if record.level is not None:
         interval = f"{percent(record.level)} interval"
         columns.append(Column(interval, ends(low, high), between(tenths), INTERVAL))

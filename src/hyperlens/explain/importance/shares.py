@@ -78,14 +78,23 @@ def additive_shares(
     unknown = np.full(len(effects), np.nan)
     if not model.sets:
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
+    draws = np.empty((0, len(effects))) if level is None else drawn.T
+    return Shares(effects, *posterior(drawn, level, model.widened), draws)
+
+
+def posterior(
+    drawn: FloatArray, level: float | None, widened: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Mean, standard deviation, low and high of drawn shares (shares, D), one of each a share."""
     share, std = drawn.mean(axis=1), drawn.std(axis=1)
     if level is None:
-        return Shares(effects, share, std, unknown, unknown, np.empty((0, len(effects))))
+        unknown = np.full(len(share), np.nan)
+        return share, std, unknown, unknown
     tail = (1 - level) / 2
     low, middle, high = np.sqrt(np.quantile(drawn, [tail, 0.5, 1 - tail], axis=1))
-    low = np.maximum(middle - model.widened * (middle - low), 0.0) ** 2
-    high = np.minimum(middle + model.widened * (high - middle), 1.0) ** 2
-    return Shares(effects, share, std, np.minimum(low, share), np.maximum(high, share), drawn.T)
+    low = np.maximum(middle - widened * (middle - low), 0.0) ** 2
+    high = np.minimum(middle + widened * (high - middle), 1.0) ** 2
+    return share, std, np.minimum(low, share), np.maximum(high, share)
 
 
 def forest_shares(forest: Forest, order: int, level: float | None, seed: int) -> Shares:

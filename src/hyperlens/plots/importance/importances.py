@@ -12,7 +12,6 @@ from hyperlens.plots.parts.marks import bars, rows, whiskers
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, unshown
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.words import effect_name
 
 MOST = 12  # effects
 ROW = 44  # pixels
@@ -22,7 +21,7 @@ def draw(record: Importances) -> Figure:
     """The largest effects of the leading answer, largest on top; below each bar the other answer's."""
     first, other, beside = record.leading, record.other, record.beside
     shown = first.parameters[:MOST]
-    names = [safe(effect_name(p)) for p in shown]
+    names = [safe(name) for name in first.names[:MOST]]
     left, total = len(first.parameters) - MOST, float(np.nansum(first.share[MOST:]))
     hidden = unshown(left, f"smaller effect{'s' * (left > 1)}, {total:.1%}")
     fig = figure(
@@ -32,7 +31,7 @@ def draw(record: Importances) -> Figure:
             "tickformat": ".0%",
             "rangemode": "tozero",
         },
-        yaxis=category_axis(names, [tick(p) for p in shown], down=True),
+        yaxis=category_axis(names, [tick(p, first.when) for p in shown], down=True),
         bargap=0.3,
         bargroupgap=0.08,
         barmode="group",

@@ -118,7 +118,7 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
         if len(p) == 2 and s > 0
     ]
     first = (
-        f"The strongest pair is {say.effect_name(pairs[0][0])} with "
+        f"The strongest pair is {say.effect_name(pairs[0][0], record.when)} with "
         f"{say.percent(float(pairs[0][1]))} {where(record)}."
         if pairs
         else "No two parameters act together in what the surrogate expects."
