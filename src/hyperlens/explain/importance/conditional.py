@@ -78,10 +78,10 @@ class _Inside:
     """A surrogate where some of its columns are active."""
 
     def __init__(self, fitted: Fitted, bound: float | None) -> None:
-        self.fitted, self.model = fitted, fitted.model
+        self.fitted, self.model, self.bound = fitted, fitted.model, bound
         if isinstance(self.model, Additive):
-            self.weights = self.model.weights if bound is None else self.model.capped(bound)
-            self.effects = self.weights.variances()
+            capped = self.model.weights if bound is None else self.model.capped(bound)
+            self.effects = capped.variances()
         else:
             latents = sobol(2 * SAMPLE, fitted.cube.d, 0)
             self.total = float(self.model.predict(fitted.cube.vectors(latents))[0].var())
@@ -94,8 +94,10 @@ class _Inside:
         X = self.fitted.cube.vectors(latents)
         if not isinstance(self.model, Additive):
             return np.array([self.model.predict(X)[0].var()])
-        components = self.weights.components
-        return np.asarray((components.features(components.rows(X)) @ self.weights.w).var(axis=0))
+        drawn = self.model.weights.drawn(X)
+        return np.asarray(
+            (drawn if self.bound is None else np.minimum(drawn, self.bound)).var(axis=0)
+        )
 
     def shares(
         self,

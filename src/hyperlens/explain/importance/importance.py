@@ -13,7 +13,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance import importance_words as words
 from hyperlens.explain.importance.conditional import Conditional, conditional_parameters
-from hyperlens.explain.importance.good import Among, Good, good_part
+from hyperlens.explain.importance.good import Among, Good, good_part, place
 from hyperlens.explain.importance.once import Effects
 from hyperlens.explain.importance.shares import Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
@@ -263,6 +263,7 @@ def importance(
     secondary, second = asked[1] if len(asked) > 1 else (None, None)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
+    asked_of = place(among, None if part is None else part.quantile)
     columns = _columns(first, second, level)
     return Importance(
         objective=history.objective(objective).name,
@@ -281,7 +282,7 @@ def importance(
         notes=(
             *primary.notes,
             *words.notes(history, primary, first),
-            *words.disagreements(names, primary, secondary, first.effects, columns),
+            *words.disagreements(names, primary, secondary, first.effects, columns, asked_of),
             *found.problems,
         ),
         among=among,

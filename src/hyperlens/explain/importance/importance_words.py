@@ -97,6 +97,7 @@ def disagreements(
     secondary: Fitted | None,
     effects: Effects,
     numbers: Mapping[str, FloatArray],
+    part: str,
 ) -> list[str]:
     """Where the two surrogates differ beyond their intervals, in a sentence each."""
     if secondary is None or not secondary.quality.r2 >= FAIR_R2:
@@ -109,7 +110,8 @@ def disagreements(
         if apart and abs(other - share) >= WORTH_SAYING:
             sentences.append(
                 f"The {SURROGATES[primary.name]} gives {effect_name(tuple(names[j] for j in axes))} "
-                f"{share:.1%}, the {SURROGATES[secondary.name]} {other:.1%}, beyond their intervals; "
+                f"{share:.1%} {part}, the {SURROGATES[secondary.name]} {other:.1%}, beyond their "
+                "intervals; "
                 f"cross-validated, their R2 are {primary.quality.r2:.2f} and "
                 f"{secondary.quality.r2:.2f}."
             )

@@ -46,7 +46,7 @@ def tick(parameters: tuple[str, ...], when: Mapping[str, str]) -> str:
     names = [safe(short(p, 22)) for p in parameters]
     text = (" × " if len(effect_name(parameters)) <= 16 else " ×<br>").join(names)
     condition = effect_when(parameters, when)
-    return text + (small(safe(short(f"when {condition}", 32))) if condition else "")
+    return text + (small(safe(short(f"when {condition}", 28))) if condition else "")
 
 
 def _bars(record: Importance, rows: list[int], names: list[str], name: str, colour: str) -> Bar:

@@ -13,17 +13,20 @@ from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, unshown
 from hyperlens.spaces.cube import FloatArray
 
-MOST = 12  # effects
-ROW = 44  # pixels
+MOST = 10  # effects
+ROW = 48  # pixels
 
 
 def draw(record: Importances) -> Figure:
-    """The largest effects of the leading answer, largest on top; below each bar the other answer's."""
+    """The largest effects of both answers, in the order of the leading one, whose bar is the upper."""
     first, other, beside = record.leading, record.other, record.beside
-    shown = first.parameters[:MOST]
-    names = [safe(name) for name in first.names[:MOST]]
-    left, total = len(first.parameters) - MOST, float(np.nansum(first.share[MOST:]))
-    hidden = unshown(left, f"smaller effect{'s' * (left > 1)}, {total:.1%}")
+    larger = np.nan_to_num(np.fmax(first.share, beside["share"]), nan=-1.0)
+    places = np.sort(np.argsort(-larger, kind="stable")[:MOST])
+    shown = [first.parameters[k] for k in places]
+    names = [safe(first.names[k]) for k in places]
+    left = len(first.parameters) - len(shown)
+    total = float(np.nansum(first.share) - np.nansum(first.share[places]))
+    hidden = unshown(left, f"smaller effect{'s' * (left > 1)}, {max(total, 0.0):.1%}")
     fig = figure(
         130 + ROW * max(len(shown), 3),
         xaxis={
@@ -36,8 +39,11 @@ def draw(record: Importances) -> Figure:
         bargroupgap=0.08,
         barmode="group",
     )
-    fig.add_trace(_bars(names, where(first), BLUE, first.level, first.share, first.low, first.high))
-    fig.add_trace(_bars(names, where(other), GREY, other.level, *beside.values()))
+    own = (first.share, first.low, first.high)
+    answers = ((first, BLUE, own), (other, GREY, tuple(beside.values())))
+    for answer, colour, numbers in answers:
+        drawn = (column[places] for column in numbers)
+        fig.add_trace(_bars(names, where(answer), colour, answer.level, *drawn))
     return fig
 
 
@@ -51,7 +57,6 @@ def _bars(
     high: FloatArray,
 ) -> Bar:
     """One answer."""
-    share, low, high = (numbers[:MOST] for numbers in (share, low, high))
     hover = f"<b>%{{y}}</b><br>{part}<br>share %{{x:.1%}}"
     interval = None
     if level is not None:
