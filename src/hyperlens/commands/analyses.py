@@ -61,7 +61,7 @@ def importance(
     form: Form = "table",
 ) -> None:
     from hyperlens import terminal
-    from hyperlens.reports import check, write
+    from hyperlens.reports import check
     from hyperlens.surrogates.random_forest.forest import compile_ahead
 
     if subspace:
@@ -80,13 +80,19 @@ def importance(
     print_record(record, form, history.warnings(objective))
     if subspace:
         answer = record.leading if isinstance(record, hl.Importances) else record
-        small = answer.subspace(**size)
-        yaml = subspace.lower().endswith((".yaml", ".yml"))
-        path = write(subspace, small.space.to_yaml() if yaml else small.space.to_json())
-        parameters = terminal.printable(", ".join(small.keep))
-        typer.echo(f"Subspace of {parameters}: {terminal.printable(path)}", err=True)
-        for note in small.notes:
-            typer.echo(note, err=True)
+        _write_subspace(answer.subspace(**size), subspace)
+
+
+def _write_subspace(small: hl.Subspace, file: str) -> None:
+    from hyperlens import terminal
+    from hyperlens.reports import write
+
+    yaml = file.lower().endswith((".yaml", ".yml"))
+    path = write(file, small.space.to_yaml() if yaml else small.space.to_json())
+    parameters = terminal.printable(", ".join(small.keep))
+    typer.echo(f"Subspace of {parameters}: {terminal.printable(path)}", err=True)
+    for note in small.notes:
+        typer.echo(note, err=True)
 
 
 effect = record_command(

@@ -1,9 +1,9 @@
 """How good the best is, what mattered, what can be trusted, what to do next."""
 
 from hyperlens import words as say
-from hyperlens.explain.importance.configurations import BEST_VALUE
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.importance_words import absent, where
+from hyperlens.explain.run.configurations import BEST_VALUE
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots.parts.texts import short
 from hyperlens.sections.advice import what_next

@@ -253,23 +253,20 @@ def importance(
     how: dict[str, Any] = {"seed": seed, "trees": trees, "objective": objective, "budget": budget}
     found = leader(history, surrogate=surrogate, cap=cap, **how)
     part = good_part(found.primary, quantile, seed) if among == "good" else None
-    bound = None if part is None else history.shown(part.bound, objective)
-    asked = [
-        _answer(history, fitted, part, order, level, how)
-        for fitted in (found.primary, found.secondary)
-        if fitted is not None
-    ]
-    primary, first = asked[0]
-    secondary, second = asked[1] if len(asked) > 1 else (None, None)
+    good = _good(history, part, objective)
+    primary, first = _answer(history, found.primary, part, order, level, how)
+    secondary, second = None, None
+    if found.secondary is not None:
+        secondary, second = _answer(history, found.secondary, part, order, level, how)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
-    asked_of = place(among, None if part is None else part.quantile)
     columns = _columns(first, second, level)
+    numbers: dict[str, Any] = {name: column[ranked] for name, column in columns.items()}
     return Importance(
         objective=history.objective(objective).name,
         surrogate=primary.name,
         parameters=tuple(tuple(names[j] for j in first.effects[k]) for k in ranked),
-        **{name: numbers[ranked] for name, numbers in columns.items()},
+        **numbers,
         rest=_rest(first.share),
         level=level,
         order=order,
@@ -282,18 +279,26 @@ def importance(
         notes=(
             *primary.notes,
             *words.notes(history, primary, first),
-            *words.disagreements(names, primary, secondary, first.effects, columns, asked_of),
+            *words.disagreements(
+                names, primary, secondary, first.effects, columns, place(among, good["quantile"])
+            ),
             *found.problems,
         ),
         among=among,
-        bound=bound,
-        quantile=None if part is None else part.quantile,
-        below=None if part is None else part.below,
+        **good,
         conditional=conditional_parameters(
-            history, objective, primary, first, level, None if part is None else part.bound
+            history, objective, primary, first, level, part.bound if part else None
         ),
-        _asked=Asked(history, objective, budget, cap if bound is None else bound),
+        _asked=Asked(history, objective, budget, good["bound"] if part else cap),
     )
+
+
+def _good(history: History, part: Good | None, objective: str | None) -> dict[str, Any]:
+    """What a record says of the good part, with its bound in the user's direction."""
+    if part is None:
+        return {"bound": None, "quantile": None, "below": None}
+    bound = history.shown(part.bound, objective)
+    return {"bound": bound, "quantile": part.quantile, "below": part.below}
 
 
 def _answer(

@@ -18,6 +18,8 @@ from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, percent, rank, tenths
 
+RANK = "Between which places this effect stays"
+
 
 @dataclass(frozen=True)
 class Importances(Record):
@@ -81,13 +83,10 @@ class Importances(Record):
         columns = [
             Column("effect", first.names),
             *_answer(first, first.share, first.low, first.high),
+            Column("rank", places, lambda ends: rank(*ends), f"{RANK} {where(first)}."),
             *_answer(self.other, beside["share"], beside["low"], beside["high"]),
             *first.where_active,
-            Column(
-                "rank", places, lambda ends: rank(*ends),
-                f"Between which places this effect stays {where(first)}.", wide=True,
-            ),
-        ]  # fmt: skip
+        ]
         if first.secondary_name is not None:
             meaning = f"The share that another surrogate gives {where(first)}: a second opinion."
             columns.append(

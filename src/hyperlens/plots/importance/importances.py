@@ -1,6 +1,7 @@
 """Shares of variance over the whole space and among the good, as bars beside each other."""
 
 import numpy as np
+from numpy.typing import NDArray
 from plotly.graph_objects import Bar, Figure
 
 from hyperlens.explain.importance.importance_words import where
@@ -11,7 +12,6 @@ from hyperlens.plots.parts.colours import BLUE, GREY
 from hyperlens.plots.parts.marks import bars, rows, whiskers
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, unshown
-from hyperlens.spaces.cube import FloatArray
 
 MOST = 10  # effects
 ROW = 48  # pixels
@@ -52,9 +52,9 @@ def _bars(
     part: str,
     colour: str,
     level: float | None,
-    share: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
+    share: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
 ) -> Bar:
     """One answer."""
     hover = f"<b>%{{y}}</b><br>{part}<br>share %{{x:.1%}}"
