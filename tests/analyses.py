@@ -13,6 +13,7 @@ from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.ablation import Ablation
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.local_importance import LocalImportance
+from hyperlens.explain.importance.questions import leading_question
 from hyperlens.explain.run.compare_runs import RunComparison
 from hyperlens.explain.run.footprint import Footprint
 from hyperlens.explain.run.overview import Overview
@@ -243,6 +244,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         quality=LOW,
         notes=(text,),
     )
+    good = replace(importance, among="good", bound=0.7, quantile=0.5, below=2)
     missing = Unavailable("momentum", text, ("momentum",))
     records = {
         "overview": overview,
@@ -254,6 +256,8 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "models": None,
         "winner": None,
         "importance": importance,
+        "good": good,
+        "question": leading_question(importance, good),
         "interactions": together(name),
         "ablation": walked(name, choice, text),
         "local": around(name, choice, text),

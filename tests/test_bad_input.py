@@ -413,10 +413,10 @@ def test_names_cannot_steer_the_terminal(evil: Path) -> None:
 
 
 def test_names_survive_in_json_and_are_escaped_in_csv(evil: Path) -> None:
-    said = good("importance", evil, "--format", "json", "--level", "0")
+    said = good("importance", evil, "--among", "all", "--format", "json", "--level", "0")
     no_control(said.out)
     assert [EVIL] in json.loads(said.out)["parameters"]
-    listed = good("importance", evil, "--format", "csv", "--level", "0").out
+    listed = good("importance", evil, "--among", "all", "--format", "csv", "--level", "0").out
     no_control(listed)
     assert len(listed.splitlines()) == 4
     assert EVIL.encode("unicode_escape").decode() in listed

@@ -251,7 +251,7 @@ def test_the_report_opens_offline(log: Path, tmp_path: Path) -> None:
 def test_shares_of_the_log_scale_case(tmp_path: Path) -> None:
     """y = 2 log10(lr) / 5 + wd: lr varies over [-2, 0] and wd over [0, 1], so 4 to 1."""
     path = database(tmp_path / "log.db", {"only": trials_of(250)})
-    found = records("importance", f"sqlite:///{path}")
+    found = records("importance", "--among", "all", f"sqlite:///{path}")
     at = {tuple(p): k for k, p in enumerate(found["parameters"])}
     for name, exact in (("lr", 0.8), ("wd", 0.2)):
         k = at[name,]
@@ -265,15 +265,15 @@ def test_every_source_of_the_same_trials_gives_the_same_shares(
 ) -> None:
     quick = ["--level", "0"]
     stored = [
-        records("importance", log, *quick),
-        records("importance", db, "--study", "demo", *quick),
-        records("importance", f"sqlite:///{db}", "--study", "demo", *quick),
+        records("importance", "--among", "all", log, *quick),
+        records("importance", "--among", "all", db, "--study", "demo", *quick),
+        records("importance", "--among", "all", f"sqlite:///{db}", "--study", "demo", *quick),
     ]
     assert stored[0] == stored[1] == stored[2]
     tables = []
     for name, form in (("run.csv", "space.json"), ("run.parquet", "space.yaml")):
         words = ["--space", tmp_path / form, "--objective", "cost", *quick]
-        tables.append(records("importance", table(tmp_path / name), *words))
+        tables.append(records("importance", "--among", "all", table(tmp_path / name), *words))
     assert tables[0] == tables[1]
     assert tables[0]["parameters"] == stored[0]["parameters"]
     np.testing.assert_allclose(tables[0]["share"], stored[0]["share"], atol=1e-6)
@@ -345,12 +345,18 @@ def test_several_studies_need_a_name(db: Path) -> None:
     said = run("importance", db)
     assert said.code == 2
     assert "'demo', 'other' with --study" in said.err
-    assert records("importance", db, "--study", "other", "--level", "0")["trials"] == 12
+    assert (
+        records("importance", "--among", "all", db, "--study", "other", "--level", "0")["trials"]
+        == 12
+    )
 
 
 def test_maximised_is_the_mirror_of_minimised(log: Path, tmp_path: Path) -> None:
     up = journal(tmp_path / "up.log", trials_of(40, sign=-1.0), direction="maximize")
-    low, high = records("importance", log), records("importance", up)
+    low, high = (
+        records("importance", "--among", "all", log),
+        records("importance", "--among", "all", up),
+    )
     assert low["parameters"] == high["parameters"]
     for name in ("share", "std", "low", "high"):
         np.testing.assert_allclose(low[name], high[name], rtol=1e-9)
@@ -384,7 +390,7 @@ def test_several_objectives(tmp_path: Path) -> None:
     assert f"best {max(v['wd'] for v in random_values(40)):.4g} in trial" in other.text
     assert "shown is" not in other.text
     assert "shown is 'value_0'" in good("importance", path, "--level", "0").text
-    first = records("importance", path, "--objective", "value_1", "--level", "0")
+    first = records("importance", "--among", "all", path, "--objective", "value_1", "--level", "0")
     assert first["objective"] == "value_1"
     assert first["parameters"][0] == ["wd"]
     refused = run("effect", path, "lr", "--objective", "loss")
@@ -419,7 +425,9 @@ def test_conditions_are_inferred_and_said(tmp_path: Path) -> None:
         assert f"Inferred from 60 trials: {words}." in text
     overview = json.loads(file.read_text())["overview"]["overview"]
     assert overview["conditions"] == {"C": "model is svm", "depth": "model is rf"}
-    assert records("importance", path, "--level", "0")["parameters"][0] == ["model"]
+    assert records("importance", "--among", "all", path, "--level", "0")["parameters"][0] == [
+        "model"
+    ]
     # the pair has no value where C is inactive, and that is no reason to call it flat
     report = page.read_text()
     assert "model × C" in report
@@ -435,9 +443,9 @@ def test_one_parameter_is_enough(tmp_path: Path) -> None:
     values = np.random.default_rng(0).random(20).tolist()
     path = journal(tmp_path / "one.log", [trial({"x": x}, only, x**2) for x in values])
     for surrogate in ("gp", "forest"):
-        assert records("importance", path, "--surrogate", surrogate)["share"] == pytest.approx(
-            [1.0]
-        )
+        assert records("importance", "--among", "all", path, "--surrogate", surrogate)[
+            "share"
+        ] == pytest.approx([1.0])
     assert "best with x near 0" in _report(path, tmp_path)
 
 
@@ -458,7 +466,7 @@ def test_reading_changes_nothing(kind: str, request: pytest.FixtureRequest, fold
 def test_the_same_input_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
     """In processes of their own, with other hashes of texts and other numbers of threads."""
     path = journal(tmp_path / "tree.log", conditional())
-    importance = ["importance", path, "--level", "0", "--format", "json"]
+    importance = ["importance", "--among", "all", path, "--level", "0", "--format", "json"]
     written = []
     for threads in ("1", "2"):
         names = [str(tmp_path / f"{threads}.{ending}") for ending in ("json", "html")]

@@ -179,7 +179,7 @@ def test_the_command_line_has_the_numbers_of_python(source: list[str], history: 
         (["ablation", *source, "--from", "0"], hl.ablation(history, 0)),
         (["local-importance", *source], hl.local_importance(history)),
         (["interactions", *source, "--level", "0"], hl.interactions(history, level=None)),
-        (["importance", *source, "--level", "0"], hl.importance(history, level=None)),
+        (["importance", *source, "--level", "0"], hl.importances(history, level=None)),
     )
     for words, record in asked:
         assert good(*words, "--format", "json").out == record.to_json() + "\n", words[0]

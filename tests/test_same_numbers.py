@@ -85,9 +85,9 @@ def subjects(found: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 def test_importance_as_frame_json_and_csv(source: Path, importance: Importance) -> None:
     frame, stored = importance.frame, json.loads(importance.to_json())
-    printed = good("importance", source, "--format", "json").out
+    printed = good("importance", source, "--among", "all", "--format", "json").out
     assert printed == importance.to_json() + "\n"
-    listed = columns(good("importance", source, "--format", "csv").out)
+    listed = columns(good("importance", source, "--among", "all", "--format", "csv").out)
     assert list(frame["parameters"]) == list(importance.parameters)
     assert subjects([{"parameters": p} for p in stored["parameters"]]) == list(
         importance.parameters
@@ -117,10 +117,11 @@ def test_importance_in_an_explanation(
 
 
 def test_importance_in_figures(
-    importance: Importance, explained: tuple[str, dict[str, Any], str]
+    history: History, importance: Importance, explained: tuple[str, dict[str, Any], str]
 ) -> None:
+    both = hl.importances(history)
+    assert json.loads(both.plot().to_json()) in embedded(explained[2])
     figure = json.loads(importance.plot().to_json())
-    assert figure in embedded(explained[2])
     drawn = {
         name: (x, std, low, high)
         for trace in figure["data"]

@@ -16,6 +16,7 @@ from .explain.effects.regions import Region as Region, Regions as Regions, regio
 from .explain.effects.reliability import Reliability as Reliability, reliability as reliability
 from .explain.importance.ablation import Ablation as Ablation, ablation as ablation
 from .explain.importance.importance import Importance as Importance, importance as importance
+from .explain.importance.importances import Importances as Importances, importances as importances
 from .explain.importance.interactions import (
     Interactions as Interactions,
     interactions as interactions,

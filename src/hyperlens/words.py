@@ -1,7 +1,7 @@
 """Numbers and names as people write them: shared by records, report and terminal."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,8 +78,20 @@ def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
 
 
-def effect_name(parameters: Sequence[object]) -> str:
-    return " × ".join(map(str, parameters))
+def effect_name(parameters: Sequence[object], when: Mapping[str, str] | None = None) -> str:
+    """An effect by its parameters, and when those of them that are conditional are active.
+
+    >>> effect_name(("lr", "batch")), effect_name(("mlp_lr",), {"mlp_lr": "model is mlp"})
+    ('lr × batch', 'mlp_lr, when model is mlp')
+    """
+    name, conditions = " × ".join(map(str, parameters)), effect_when(parameters, when)
+    return f"{name}, when {conditions}" if conditions else name
+
+
+def effect_when(parameters: Sequence[object], when: Mapping[str, str] | None) -> str:
+    """When all of these parameters are active, each condition said once; empty if always."""
+    known = when or {}
+    return " and ".join(dict.fromkeys(known[str(p)] for p in parameters if str(p) in known))
 
 
 def surrogate_name(name: str) -> str:

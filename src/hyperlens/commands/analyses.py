@@ -19,6 +19,9 @@ from hyperlens.commands.options import (
 from hyperlens.commands.records import Form, print_record, record_command
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
+from hyperlens.explain.importance.good import Among
+
+QUANTILE = "Which part of the space is good; else what the trials support."
 
 
 @expanded
@@ -29,15 +32,20 @@ def importance(
     options: Annotated[
         dict[str, Any],
         like(
-            hl.importance,
+            hl.importances,
             order=typer.Option(min=1, max=3, help="1: parameters, 2: pairs too, 3: triples too."),
-            cap=CAP,
+            quantile=typer.Option(min=0.01, max=0.99, help=QUANTILE),
             surrogate=SURROGATE,
             level=LEVEL_OR_NONE,
             trees=typer.Option(min=2, help="Trees of the forest."),
             seed=SEED,
         ),
     ],
+    among: Annotated[
+        Among | None,
+        typer.Option(help="Over the whole space, or among the good; else both, side by side."),
+    ] = None,
+    cap: CAP = None,
     subspace: Annotated[
         str | None,
         typer.Option(help="Write the important subspace (ConfigSpace JSON or YAML) to this file."),
@@ -53,7 +61,7 @@ def importance(
     form: Form = "table",
 ) -> None:
     from hyperlens import terminal
-    from hyperlens.reports import check, write
+    from hyperlens.reports import check
     from hyperlens.surrogates.random_forest.forest import compile_ahead
 
     if subspace:
@@ -63,16 +71,28 @@ def importance(
     with terminal.announced_compilation(), terminal.progress() as step:
         compile_ahead()
         step("importance", 0.0)
-        record = hl.importance(history, objective=objective, **options)
+        asked = {"objective": objective, **options}
+        record: hl.Importance | hl.Importances
+        if among is None and cap is None:
+            record = hl.importances(history, **asked)
+        else:
+            record = hl.importance(history, among=among or "all", cap=cap, **asked)
     print_record(record, form, history.warnings(objective))
     if subspace:
-        small = record.subspace(**size)
-        yaml = subspace.lower().endswith((".yaml", ".yml"))
-        path = write(subspace, small.space.to_yaml() if yaml else small.space.to_json())
-        parameters = terminal.printable(", ".join(small.keep))
-        typer.echo(f"Subspace of {parameters}: {terminal.printable(path)}", err=True)
-        for note in small.notes:
-            typer.echo(note, err=True)
+        answer = record.leading if isinstance(record, hl.Importances) else record
+        _write_subspace(answer.subspace(**size), subspace)
+
+
+def _write_subspace(small: hl.Subspace, file: str) -> None:
+    from hyperlens import terminal
+    from hyperlens.reports import write
+
+    yaml = file.lower().endswith((".yaml", ".yml"))
+    path = write(file, small.space.to_yaml() if yaml else small.space.to_json())
+    parameters = terminal.printable(", ".join(small.keep))
+    typer.echo(f"Subspace of {parameters}: {terminal.printable(path)}", err=True)
+    for note in small.notes:
+        typer.echo(note, err=True)
 
 
 effect = record_command(

@@ -12,7 +12,7 @@ from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
 from hyperlens.sections.explanation import Records
 from hyperlens.sections.parameters.effects import EFFECTS
-from hyperlens.sections.parameters.importance import IMPORTANCE, totals
+from hyperlens.sections.parameters.importance import leading, totals
 from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
 from hyperlens.sections.surrogates import SURROGATES, Surrogates
 from hyperlens.words import counted, first_few, number, percent
@@ -31,7 +31,7 @@ STALLED = 0.5  # of the run without an improvement: it has probably converged
 def what_next(records: Records) -> tuple[str, ...]:
     """At most MOST sentences; never none. Who is told to run more is not told to stop."""
     overview, trials, spent = records[OVERVIEW], records[TRIALS], records[SPENDING]
-    surrogates, importance = records[SURROGATES], records[IMPORTANCE]
+    surrogates, importance = records[SURROGATES], leading(records)
     if isinstance(spent, Spending) and spent.choice == MODEL:
         advice = [
             *_failures(trials, MODEL),

@@ -1,16 +1,17 @@
 """How good the best is, what mattered, what can be trusted, what to do next."""
 
 from hyperlens import words as say
-from hyperlens.explain.importance.configurations import BEST_VALUE
 from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.importance.importance_words import absent, where
+from hyperlens.explain.run.configurations import BEST_VALUE
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots.parts.texts import short
 from hyperlens.sections.advice import what_next
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Fact
-from hyperlens.sections.explanation import Records
+from hyperlens.sections.explanation import Records, Unavailable
 from hyperlens.sections.parameters.effects import EFFECTS
-from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.parameters.importance import QUESTION, leading
 from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.surrogates import SURROGATES
 from hyperlens.tables import Column, Table, table
@@ -19,7 +20,7 @@ PARTS = ()
 
 
 def cards(records: Records) -> tuple[Card, ...]:
-    overview, importance = records[OVERVIEW], records[IMPORTANCE]
+    overview, importance = records[OVERVIEW], leading(records)
     known = isinstance(importance, Importance)
     card = Card(
         id="summary",
@@ -29,6 +30,7 @@ def cards(records: Records) -> tuple[Card, ...]:
             *aside(records),
             f"{overview.sentence} Its configuration is below.",
             ("" if known else "What mattered most is not known: ") + importance.sentence,
+            *_why(records),
             f"What to do next: {' '.join(what_next(records))}",
         ),
         facts=_facts(records),
@@ -44,9 +46,15 @@ def cards(records: Records) -> tuple[Card, ...]:
     return (card,)
 
 
+def _why(records: Records) -> tuple[str, ...]:
+    """Why that is the question which is answered first."""
+    question = records[QUESTION]
+    return () if isinstance(question, Unavailable) else (question.sentence,)
+
+
 def _notes(records: Records) -> tuple[str, ...]:
     """What is to be known besides, each once."""
-    overview, importance = records[OVERVIEW], records[IMPORTANCE]
+    overview, importance = records[OVERVIEW], leading(records)
     notes = dict.fromkeys((*overview.notes, *importance.notes, *warnings(records)))
     return tuple(note for note in notes if note not in aside(records))
 
@@ -66,7 +74,7 @@ def warnings(records: Records) -> tuple[str, ...]:
 
 
 def _facts(records: Records) -> tuple[Fact, ...]:
-    overview, importance = records[OVERVIEW], records[IMPORTANCE]
+    overview, importance = records[OVERVIEW], leading(records)
     way = "higher" if overview.maximize else "lower"
     facts = [
         Fact(
@@ -79,14 +87,18 @@ def _facts(records: Records) -> tuple[Fact, ...]:
     ]
     if isinstance(importance, Importance) and (importance.share[:1] > 0).any():
         name = short(say.effect_name(importance.parameters[0]), 32)
-        detail = f"{say.percent(float(importance.share[0]))} share"
+        detail = f"{say.percent(float(importance.share[0]))} share {where(importance)}"
+        condition = say.effect_when(importance.parameters[0], importance.when)
+        detail += f", when {condition}" if condition else ""
+        if absent(importance, importance.parameters[0]):
+            detail += "; the best trial does not use it"
         if importance.quality.verdict == "do not trust":
             name, detail = "not known", "the surrogate is not to be trusted"
         facts.append(Fact("matters most", name, detail, meanings.MATTERS))
-    leading = records[SURROGATES].leading
-    if leading is not None:
-        detail = f"the {leading.surrogate} leads"
-        facts.append(Fact("surrogate", leading.verdict, detail, meanings.PRIMARY))
+    primary = records[SURROGATES].leading
+    if primary is not None:
+        detail = f"the {primary.surrogate} leads"
+        facts.append(Fact("surrogate", primary.verdict, detail, meanings.PRIMARY))
     return tuple(facts)
 
 

@@ -7,7 +7,8 @@ from rich.text import Text
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.sections.analysis import Analysis
-from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.explanation import Unavailable
+from hyperlens.sections.parameters.importance import both
 from hyperlens.sections.parameters.regions import REGIONS
 from hyperlens.sections.run.failures import FAILURES
 from hyperlens.sections.run.models import MODELS, WINNER
@@ -27,7 +28,7 @@ MOST_VALUES = 20  # of the best configuration
 def show_analysis(analysis: Analysis) -> None:
     """Print what an analysis says in short."""
     console = Console()
-    overview, importance = analysis[OVERVIEW], analysis[IMPORTANCE]
+    overview, importance = analysis[OVERVIEW], both(analysis)
     surrogates = analysis[SURROGATES]
     console.print(_facts(analysis))
     console.print()
@@ -35,11 +36,12 @@ def show_analysis(analysis: Analysis) -> None:
     for sentence in first:
         console.print(Text(printable(sentence), style="bold"))
     _show_models(console, analysis)
-    if isinstance(importance, Importance):
-        console.print(drawn(importance.tables[0], MOST_ROWS))
-        console.print(Text(printable(importance.meaning)))
-    else:
+    if isinstance(importance, Unavailable):
         console.print(Text(printable(importance.why)))
+    else:
+        console.print(drawn(importance.tables[0], MOST_ROWS))
+        for sentence in importance.lead:
+            console.print(Text(printable(sentence)))
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions)]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     doubts = [q.sentence for q in surrogates.qualities if q.verdict != "trust"]

@@ -16,11 +16,11 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.importance.configurations import BEST_VALUE, Named, Which, named
 from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap
+from hyperlens.explain.run.configurations import BEST_VALUE, Named, Which, named
 from hyperlens.explain.shapley.attribution import attribute
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.explain.shapley.two_configurations import mean_between

@@ -12,15 +12,18 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance import importance_words as words
+from hyperlens.explain.importance.conditional import Conditional, conditional_parameters
+from hyperlens.explain.importance.good import Among, Good, good_part, place
 from hyperlens.explain.importance.once import Effects
 from hyperlens.explain.importance.shares import Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
-from hyperlens.explain.models.fitting import Fitted, SurrogateName
+from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit
 from hyperlens.explain.models.leader import leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
@@ -28,8 +31,12 @@ from hyperlens.words import counted, effect_name, percent, rank, tenths
 
 MOST_TRIPLE_PARAMETERS = 30
 SHARE = (
-    "Variance of the effect over the whole space, divided by the variance of everything the "
+    "Variance of the effect {part}, divided by the variance of everything the "
     "surrogate predicts (functional ANOVA, exact on the surrogate)."
+)
+WHERE_ACTIVE = (
+    "Of a conditional parameter: its part of the variance among the configurations that have it, with "
+    "its interval."
 )
 INTERVAL = (
     "Where the share would lie if the run were repeated with other trials, at this level: from "
@@ -56,6 +63,9 @@ class Importance(Record):
     `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
     bound the share at level `level` as the data would vary if the run were repeated, `rank_low` and
     `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
+    Among the good, costs worse than `bound` count as `bound`, which a part `quantile` of the space is
+    expected to be better than; `below` of the trials are. `conditional` parameters have their share
+    where they are active.
     """
 
     objective: str
@@ -80,6 +90,11 @@ class Importance(Record):
     quality: Quality
     secondary_quality: Quality | None
     notes: tuple[str, ...]
+    among: Among = "all"
+    bound: float | None = None
+    quantile: float | None = None
+    below: int | None = None
+    conditional: tuple[Conditional, ...] = ()
     _asked: Asked | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -91,6 +106,27 @@ class Importance(Record):
     def secondary_name(self) -> str | None:
         """The secondary surrogate in words."""
         return None if self.secondary_quality is None else self.secondary_quality.surrogate
+
+    @property
+    def when(self) -> dict[str, str]:
+        """When each conditional parameter is active."""
+        return {child.parameter: child.when for child in self.conditional}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each effect as it is called."""
+        return tuple(effect_name(parameters, self.when) for parameters in self.parameters)
+
+    @property
+    def where_active(self) -> list[Column]:
+        """The share of each conditional parameter where it is active, if there are any."""
+        children: dict[tuple[str, ...], Conditional] = {
+            (child.parameter,): child for child in self.conditional
+        }
+        if not children:
+            return []
+        cells = [children.get(parameters, "") for parameters in self.parameters]
+        return [Column("where active", cells, _where_active, WHERE_ACTIVE)]
 
     @property
     def total(self) -> float:
@@ -118,8 +154,8 @@ class Importance(Record):
     @property
     def tables(self) -> tuple[Table, ...]:
         columns = [
-            Column("effect", self.parameters, effect_name),
-            Column("share", self.share, tenths, SHARE),
+            Column("effect", self.names),
+            Column("share", self.share, tenths, SHARE.format(part=words.where(self))),
             Column(
                 f"spread over {self.spread_of}", self.std, _spread,
                 f"Standard deviation of the share over {self.spread_of}: how much the surrogate "
@@ -136,6 +172,7 @@ class Importance(Record):
                 Column(f"{percent(self.level)} interval", limits, between(tenths), INTERVAL),
                 Column("rank", places, lambda ends: rank(*ends), stays),
             ]
+        columns += self.where_active
         if self.secondary_name is not None:
             other = "The share that another surrogate gives: a second opinion."
             columns.append(Column(self.secondary_name, self.secondary, tenths, other))
@@ -175,6 +212,12 @@ class Importance(Record):
         return self._asked
 
 
+def _where_active(child: Conditional) -> str:
+    if math.isnan(child.low):
+        return tenths(child.share)
+    return f"{tenths(child.share)} ({tenths(child.low)} to {tenths(child.high)})"
+
+
 def _spread(std: float) -> str:
     return "–" if math.isnan(std) else f"± {tenths(std)}"
 
@@ -183,6 +226,8 @@ def importance(
     history: History,
     order: int = 2,
     *,
+    among: Among = "all",
+    quantile: float | None = None,
     level: float | None = 0.9,
     surrogate: SurrogateKind | None = None,
     cap: Cap | None = None,
@@ -195,45 +240,88 @@ def importance(
 
     The run's leader is asked, the surrogate that cross-validates best, unless `surrogate` names one;
     another gives a second opinion, unless the forest is named, which is asked alone. `level=None`
-    skips the intervals. `cap` asks for importance in the good region: costs worse than a cost, than
-    the `"default"` configuration's or than `"quantile=0.25"` count as equal (Hutter et al. 2014
+    skips the intervals. `among="good"` asks what mattered among the good: costs worse than those of
+    the best part `quantile` of the space count as equal; by default it is the smallest of a tenth, a
+    quarter and a half in which there are enough trials. `cap` names the cost itself: a number, the
+    `"default"` configuration's, or a quantile of the trials, `"quantile=0.25"` (Hutter et al. 2014
     section 3.3).
 
     The average over the space is uniform on the search's own scale: a log parameter by its logarithm.
     """
     _check(history, order, level)
-    how: dict[str, Any] = {"objective": objective, "budget": budget, "cap": cap}
-    found = leader(history, surrogate=surrogate, seed=seed, trees=trees, **how)
-    primary, secondary = found.primary, found.secondary
-    first = _known(shares(history, primary, order, level, seed), primary)
-    second = None
-    if secondary is not None:
-        second = _known(shares(history, secondary, order, level, seed), primary)
+    _check_question(among, quantile, cap)
+    how: dict[str, Any] = {"seed": seed, "trees": trees, "objective": objective, "budget": budget}
+    found = leader(history, surrogate=surrogate, cap=cap, **how)
+    part = good_part(found.primary, quantile, seed) if among == "good" else None
+    good = _good(history, part, objective)
+    primary, first = _answer(history, found.primary, part, order, level, how)
+    secondary, second = None, None
+    if found.secondary is not None:
+        secondary, second = _answer(history, found.secondary, part, order, level, how)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second, level)
+    numbers: dict[str, Any] = {name: column[ranked] for name, column in columns.items()}
     return Importance(
         objective=history.objective(objective).name,
         surrogate=primary.name,
         parameters=tuple(tuple(names[j] for j in first.effects[k]) for k in ranked),
-        **{name: numbers[ranked] for name, numbers in columns.items()},
+        **numbers,
         rest=_rest(first.share),
         level=level,
         order=order,
         trees=trees,
         trials=len(primary.training.y),
         seed=seed,
-        cap=primary.training.cap,
+        cap=primary.training.cap if part is None else None,
         quality=primary.quality,
         secondary_quality=None if secondary is None else secondary.quality,
         notes=(
             *primary.notes,
             *words.notes(history, primary, first),
-            *words.disagreements(names, primary, secondary, first.effects, columns),
+            *words.disagreements(
+                names, primary, secondary, first.effects, columns, place(among, good["quantile"])
+            ),
             *found.problems,
         ),
-        _asked=Asked(history, objective, budget, cap),
+        among=among,
+        **good,
+        conditional=conditional_parameters(
+            history, objective, primary, first, level, part.bound if part else None
+        ),
+        _asked=Asked(history, objective, budget, good["bound"] if part else cap),
     )
+
+
+def _good(history: History, part: Good | None, objective: str | None) -> dict[str, Any]:
+    """What a record says of the good part, with its bound in the user's direction."""
+    if part is None:
+        return {"bound": None, "quantile": None, "below": None}
+    bound = history.shown(part.bound, objective)
+    return {"bound": bound, "quantile": part.quantile, "below": part.below}
+
+
+def _answer(
+    history: History,
+    fitted: Fitted,
+    part: Good | None,
+    order: int,
+    level: float | None,
+    how: dict[str, Any],
+) -> tuple[Fitted, Shares]:
+    """A surrogate and its shares; among the good of a part those of its capped costs.
+
+    Functions that were drawn are capped themselves, any other surrogate learns capped costs.
+    """
+    bound = None
+    if part is not None:
+        if isinstance(fitted.model, Additive):
+            bound = part.bound
+        else:
+            fitted = fit(
+                history, fitted.name, cap=history.shown(part.bound, how["objective"]), **how
+            )
+    return fitted, _known(shares(history, fitted, order, level, how["seed"], bound), fitted)
 
 
 def _columns(first: Shares, second: Shares | None, level: float | None) -> dict[str, FloatArray]:
@@ -255,6 +343,15 @@ def _check(history: History, order: int, level: float | None) -> None:
         )
     if level is not None and not 0 < level < 1:
         raise AnalysisError(f"An interval of {level} is not a level; choose one between 0 and 1.")
+
+
+def _check_question(among: str, quantile: float | None, cap: Cap | None) -> None:
+    if among not in ("all", "good"):
+        raise AnalysisError(f"There is no importance among '{among}'; choose 'all' or 'good'.")
+    if among == "all" and quantile is not None:
+        raise AnalysisError("A quantile says which part is good; give it with among='good'.")
+    if among == "good" and cap is not None:
+        raise AnalysisError("A cap says itself which costs are good; give it without among='good'.")
 
 
 def _known(shares: Shares, fitted: Fitted) -> Shares:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperlens.errors import listed
+from hyperlens.explain.importance.good import part_name, place
 from hyperlens.surrogates.quality import FAIR_R2
-from hyperlens.words import SURROGATES, counted, effect_name, percent
+from hyperlens.words import SURROGATES, counted, effect_name, effect_when, number, percent
 
 if TYPE_CHECKING:
     from hyperlens.explain.importance.importance import Importance
@@ -28,25 +29,54 @@ def sentence(record: Importance) -> str:
         return f"What mattered for {record.objective} cannot be known from these trials."
     if not record.parameters or not record.share[0] > 0:
         return f"No parameter changes what the surrogate expects of {record.objective}."
-    first = effect_name(record.parameters[0])
-    text = f"{first} mattered most: {percent(float(record.share[0]))} of the variance"
+    first = record.names[0]
+    if absent(record, record.parameters[0]):
+        first += " (which the best trial does not use)"
+    first += "," * bool(effect_when(record.parameters[0], record.when))
+    text = (
+        f"{first} mattered most {where(record)}: {percent(float(record.share[0]))} of the variance"
+    )
     if record.level is not None and not math.isnan(record.low[0]):
         low, high = percent(float(record.low[0])), percent(float(record.high[0]))
         text += f" ({percent(record.level)} interval {low} to {high})"
     after = [
-        f"{effect_name(p)} ({percent(float(s))})"
-        for p, s in zip(record.parameters[1:3], record.share[1:3], strict=True)
+        f"{name} ({percent(float(s))}{', not used by the best trial' * absent(record, p)})"
+        for p, name, s in zip(
+            record.parameters[1:3], record.names[1:3], record.share[1:3], strict=True
+        )
         if s > 0
     ]
     return f"{text}, followed by {' and '.join(after)}." if after else f"{text}."
 
 
+def where(record: Importance) -> str:
+    """Of which part of the space the shares are."""
+    if record.cap is not None:
+        return f"with {record.objective} capped at {number(record.cap)}"
+    return place(record.among, record.quantile)
+
+
+def column_title(record: Importance) -> str:
+    """The same in a few words."""
+    return part_name(record.among, record.quantile)
+
+
+def absent(record: Importance, parameters: Sequence[str]) -> bool:
+    """Is there one among these that the best trial does not have?"""
+    return any(child.parameter in parameters and not child.used for child in record.conditional)
+
+
 def meaning(record: Importance) -> str:
     sentences = [
-        f"A share is the part of the variance of {record.objective} over the whole search space "
+        f"A share is the part of the variance of {record.objective} {where(record)} "
         "that is due to one parameter alone, or, for a pair a × b, to what the two do together "
         "beyond their separate effects."
     ]
+    if record.bound is not None:
+        sentences.append(
+            f"Worse costs than {number(record.bound)} count as that; {record.below} of "
+            f"{counted(record.trials, 'trial')} are better."
+        )
     if record.level is not None and not np.isnan(record.low).all():
         sentences.append(
             f"The interval holds it at a level of {percent(record.level)}, as it would vary if the "
@@ -67,6 +97,7 @@ def disagreements(
     secondary: Fitted | None,
     effects: Effects,
     numbers: Mapping[str, FloatArray],
+    part: str,
 ) -> list[str]:
     """Where the two surrogates differ beyond their intervals, in a sentence each."""
     if secondary is None or not secondary.quality.r2 >= FAIR_R2:
@@ -79,7 +110,8 @@ def disagreements(
         if apart and abs(other - share) >= WORTH_SAYING:
             sentences.append(
                 f"The {SURROGATES[primary.name]} gives {effect_name(tuple(names[j] for j in axes))} "
-                f"{share:.1%}, the {SURROGATES[secondary.name]} {other:.1%}, beyond their intervals; "
+                f"{share:.1%} {part}, the {SURROGATES[secondary.name]} {other:.1%}, beyond their "
+                "intervals; "
                 f"cross-validated, their R2 are {primary.quality.r2:.2f} and "
                 f"{secondary.quality.r2:.2f}."
             )

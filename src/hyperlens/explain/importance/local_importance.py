@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.explain.importance.configurations import BEST_VALUE, Which, named
 from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap
+from hyperlens.explain.run.configurations import BEST_VALUE, Which, named
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Axis, FloatArray

@@ -43,14 +43,24 @@ class Shares:
     flat: int = 0  # trees left out because they predict the same everywhere
 
 
-def shares(history: History, fitted: Fitted, order: int, level: float | None, seed: int) -> Shares:
-    """Shares of a forest or a Gaussian process; the same request is answered from memory."""
-    key = ("shares", id(fitted), order, level, seed)
+def shares(
+    history: History,
+    fitted: Fitted,
+    order: int,
+    level: float | None,
+    seed: int,
+    bound: float | None = None,
+) -> Shares:
+    """Shares of a forest or a Gaussian process; the same request is answered from memory.
+
+    Of an additive process also those of its functions with all costs above `bound` equal to it.
+    """
+    key = ("shares", id(fitted), order, level, seed, bound)
     if key not in history.memory:
         model = fitted.model
         with one_thread():
             if isinstance(model, Additive):
-                history.memory[key] = additive_shares(model, order, level)
+                history.memory[key] = additive_shares(model, order, level, bound)
             elif isinstance(model, Forest):
                 history.memory[key] = forest_shares(model, order, level, seed)
             else:
@@ -60,20 +70,31 @@ def shares(history: History, fitted: Fitted, order: int, level: float | None, se
     return result
 
 
-def additive_shares(model: Additive, order: int, level: float | None) -> Shares:
+def additive_shares(
+    model: Additive, order: int, level: float | None, bound: float | None = None
+) -> Shares:
     """Mean and quantiles of the posterior, wider than it by what the search itself shows is needed."""
-    effects, drawn = model.drawn_shares(order)
+    effects, drawn = model.drawn_shares(order, bound)
     unknown = np.full(len(effects), np.nan)
     if not model.sets:
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
+    draws = np.empty((0, len(effects))) if level is None else drawn.T
+    return Shares(effects, *posterior(drawn, level, model.widened), draws)
+
+
+def posterior(
+    drawn: FloatArray, level: float | None, widened: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Mean, standard deviation, low and high of drawn shares (shares, D), one of each a share."""
     share, std = drawn.mean(axis=1), drawn.std(axis=1)
     if level is None:
-        return Shares(effects, share, std, unknown, unknown, np.empty((0, len(effects))))
+        unknown = np.full(len(share), np.nan)
+        return share, std, unknown, unknown
     tail = (1 - level) / 2
     low, middle, high = np.sqrt(np.quantile(drawn, [tail, 0.5, 1 - tail], axis=1))
-    low = np.maximum(middle - model.widened * (middle - low), 0.0) ** 2
-    high = np.minimum(middle + model.widened * (high - middle), 1.0) ** 2
-    return Shares(effects, share, std, np.minimum(low, share), np.maximum(high, share), drawn.T)
+    low = np.maximum(middle - widened * (middle - low), 0.0) ** 2
+    high = np.minimum(middle + widened * (high - middle), 1.0) ** 2
+    return share, std, np.minimum(low, share), np.maximum(high, share)
 
 
 def forest_shares(forest: Forest, order: int, level: float | None, seed: int) -> Shares:

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
-from hyperlens.explain.importance.configurations import named
 from hyperlens.explain.models.fitting import SurrogateName
 from hyperlens.explain.proposals.proposers import BEST, Proposer, proposer, stand_in
+from hyperlens.explain.run.configurations import named
 from hyperlens.explain.shapley import backgrounds
 from hyperlens.explain.shapley.attribution import METHODS, Method
 from hyperlens.explain.shapley.backgrounds import KINDS, SIZE, WIDTH, Kind

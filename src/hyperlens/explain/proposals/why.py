@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from hyperlens import words
-from hyperlens.explain.importance.configurations import named
 from hyperlens.explain.proposals.aims import Aim, aim
 from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, position
 from hyperlens.explain.proposals.question import Baseline, Question, Score, score_of
@@ -26,6 +25,7 @@ from hyperlens.explain.proposals.reasons import (
     parameter_sentences,
     tidy,
 )
+from hyperlens.explain.run.configurations import named
 from hyperlens.explain.shapley.attribution import Method, Part, attribute
 from hyperlens.explain.shapley.backgrounds import KINDS, WIDTH, Kind
 from hyperlens.explain.shapley.coalitions import Game, Quantities

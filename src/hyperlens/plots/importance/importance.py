@@ -1,5 +1,7 @@
 """Shares of variance as bars."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from plotly.graph_objects import Bar, Figure
 
@@ -8,8 +10,8 @@ from hyperlens.plots.parts.axes import category_axis
 from hyperlens.plots.parts.colours import BLUE, ORANGE
 from hyperlens.plots.parts.marks import bars, whiskers
 from hyperlens.plots.parts.style import figure
-from hyperlens.plots.parts.texts import safe, short, unshown
-from hyperlens.words import effect_name
+from hyperlens.plots.parts.texts import safe, short, small, unshown
+from hyperlens.words import effect_name, effect_when
 
 MOST = 15  # bars
 
@@ -20,14 +22,14 @@ def draw(record: Importance) -> Figure:
     What does not fit is summed up under the axis.
     """
     shown = record.parameters[:MOST]
-    names = [safe(effect_name(p)) for p in shown]
+    names = [safe(name) for name in record.names[:MOST]]
     left, total = len(record.parameters) - MOST, float(np.nansum(record.share[MOST:]))
     hidden = unshown(left, f"smaller effect{'s' * (left > 1)}, {total:.1%}")
     title = {"text": f"share of variance{hidden}"}
     fig = figure(
         110 + 34 * max(len(shown), 3),
         xaxis={"title": title, "tickformat": ".0%", "rangemode": "tozero"},
-        yaxis=category_axis(names, [_tick(p) for p in shown], down=True),
+        yaxis=category_axis(names, [tick(p, record.when) for p in shown], down=True),
         bargap=0.38,
         barmode="overlay",
     )
@@ -39,10 +41,12 @@ def draw(record: Importance) -> Figure:
     return fig
 
 
-def _tick(parameters: tuple[str, ...]) -> str:
-    """Names that fit beside a bar, a long pair in two lines."""
+def tick(parameters: tuple[str, ...], when: Mapping[str, str]) -> str:
+    """Names that fit beside a bar, a long pair in two lines; small below them when they are active."""
     names = [safe(short(p, 22)) for p in parameters]
-    return (" × " if len(effect_name(parameters)) <= 16 else " ×<br>").join(names)
+    text = (" × " if len(effect_name(parameters)) <= 16 else " ×<br>").join(names)
+    condition = effect_when(parameters, when)
+    return text + (small(safe(short(f"when {condition}", 28))) if condition else "")
 
 
 def _bars(record: Importance, rows: list[int], names: list[str], name: str, colour: str) -> Bar:

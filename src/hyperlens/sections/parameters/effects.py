@@ -5,7 +5,7 @@ from hyperlens.explain.effects.effect import BANDS, NEARLY, Effect, effect
 from hyperlens.sections.cards.card import Card, Control
 from hyperlens.sections.cards.figures import card_of, numbered, unavailable
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
-from hyperlens.sections.parameters.importance import IMPORTANCE, Names, ranking
+from hyperlens.sections.parameters.importance import Names, leading, ranking
 from hyperlens.sections.run.overview import OVERVIEW
 
 MOST_EFFECTS = 12
@@ -17,7 +17,7 @@ def most_important(e: Explanation) -> list[Names]:
     """The parameter that was chosen, or those that get a card."""
     if e.choices.parameter is not None:
         return [(e.choices.parameter,)]
-    return ranking(e[IMPORTANCE], e.history.space.names)[0][:MOST_EFFECTS]
+    return ranking(leading(e), e.history.space.names)[0][:MOST_EFFECTS]
 
 
 def effect_of(e: Explanation, parameters: Names, grid: int = GRID) -> Effect | Unavailable:

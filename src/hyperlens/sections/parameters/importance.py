@@ -1,4 +1,4 @@
-"""What mattered: the share of each parameter and pair, as bars and as a map."""
+"""What mattered, over the whole space and among the good: shares as bars, and pairs as a map."""
 
 import math
 
@@ -6,29 +6,74 @@ import numpy as np
 
 from hyperlens import words as say
 from hyperlens.explain.importance.importance import SHARE, Importance, importance
+from hyperlens.explain.importance.importance_words import where
+from hyperlens.explain.importance.importances import Importances
+from hyperlens.explain.importance.questions import LeadingQuestion, leading_question
 from hyperlens.plots.importance.share_map import draw_heatmap
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import as_plain, card_of
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 
 Names = tuple[str, ...]
+HOW = (
+    "Functional ANOVA of the surrogate, exact. The whiskers are intervals at the level that the table "
+    "names."
+)
+BOTH = (
+    "Among the good, costs worse than a bound count as that bound, so that only differences between "
+    "good configurations are shared out."
+)
 
 
 def _compute(e: Explanation) -> Importance | Unavailable:
     return attempt("importance", lambda: importance(e.history, level=e.choices.level, **e.asked))
 
 
+def _among_the_good(e: Explanation) -> Importance | Unavailable:
+    def compute() -> Importance:
+        return importance(e.history, among="good", level=e.choices.level, **e.asked)
+
+    return attempt("importance among the good", compute)
+
+
+def _question(e: Explanation) -> LeadingQuestion | Unavailable:
+    whole, good = e[IMPORTANCE], e[GOOD]
+    if isinstance(whole, Unavailable):
+        return whole
+    return good if isinstance(good, Unavailable) else leading_question(whole, good)
+
+
 IMPORTANCE = Part("importance", _compute, "importance and its intervals", 4.0)
-PARTS = (IMPORTANCE,)
+GOOD = Part("good", _among_the_good, "importance among the good", 2.0)
+QUESTION = Part("question", _question)
+PARTS = (IMPORTANCE, GOOD, QUESTION)
+
+
+def leading(records: Records) -> Importance | Unavailable:
+    """The answer to the question that leads, from which whatever is said of importance is taken."""
+    question = records[QUESTION]
+    among_the_good = isinstance(question, LeadingQuestion) and question.among == "good"
+    return records[GOOD if among_the_good else IMPORTANCE]
+
+
+def both(records: Records) -> Importances | Importance | Unavailable:
+    """Both answers beside each other, or the one there is."""
+    whole, good, question = records[IMPORTANCE], records[GOOD], records[QUESTION]
+    if (
+        isinstance(whole, Unavailable)
+        or isinstance(good, Unavailable)
+        or isinstance(question, Unavailable)
+    ):
+        return whole
+    return Importances(whole, good, question)
 
 
 def cards(records: Records) -> tuple[Card | None, ...]:
-    record = records[IMPORTANCE]
-    return importance_card(record), heatmap_card(record)
+    return importance_card(both(records)), heatmap_card(leading(records))
 
 
 def method(records: Records) -> str | None:
-    record = records[IMPORTANCE]
+    record = leading(records)
     if isinstance(record, Unavailable):
         return None
     return (
@@ -56,13 +101,10 @@ def totals(record: Importance) -> dict[str, float]:
     return total
 
 
-def importance_card(record: Importance | Unavailable) -> Card:
+def importance_card(record: Importances | Importance | Unavailable) -> Card:
+    title = record.what if isinstance(record, Unavailable) else "Importance"
     return card_of(
-        record,
-        "importance",
-        "Importance" if isinstance(record, Importance) else record.what,
-        "Functional ANOVA of the surrogate, exact over the whole space. The whiskers come from refits "
-        "on random parts of the data.",
+        record, "importance", title, HOW, *([BOTH] if isinstance(record, Importances) else ())
     )
 
 
@@ -76,7 +118,8 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
         if len(p) == 2 and s > 0
     ]
     first = (
-        f"The strongest pair is {say.effect_name(pairs[0][0])} with {say.percent(float(pairs[0][1]))}."
+        f"The strongest pair is {say.effect_name(pairs[0][0], record.when)} with "
+        f"{say.percent(float(pairs[0][1]))} {where(record)}."
         if pairs
         else "No two parameters act together in what the surrogate expects."
     )
@@ -85,9 +128,9 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
         title="Parameters and pairs",
         lead=(
             f"{first} On the diagonal stands what each parameter does alone, below it what two do "
-            "beyond that, in percent of the variance.",
+            f"beyond that, in percent of the variance {where(record)}.",
         ),
         figure=as_plain(draw_heatmap(record)),
         csv=record.to_csv(),
-        how=(SHARE,),
+        how=(SHARE.format(part=where(record)),),
     )

@@ -5,7 +5,7 @@ from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import numbered
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable
 from hyperlens.sections.parameters.effects import effect_card, effect_of
-from hyperlens.sections.parameters.importance import IMPORTANCE, Names, ranking
+from hyperlens.sections.parameters.importance import Names, leading, ranking
 from hyperlens.sections.run.overview import OVERVIEW
 
 MOST_PAIRS = 3
@@ -19,7 +19,7 @@ def _pairs(e: Explanation) -> list[Names]:
     if first is not None:
         both = [n for n in e.history.space.names if n in (first, second)]
         return [tuple(both)] if len(both) == 2 else []
-    shares = e[IMPORTANCE]
+    shares = leading(e)
     if isinstance(shares, Unavailable):
         return []
     worth = dict(zip(shares.parameters, shares.share >= LEAST_SHARE, strict=True))

@@ -5,11 +5,11 @@ from hyperlens.explain.run.footprint import Footprint, footprint
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import figure_of, unavailable
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
-from hyperlens.sections.parameters.importance import IMPORTANCE, totals
+from hyperlens.sections.parameters.importance import leading, totals
 
 
 def _compute(e: Explanation) -> Footprint | Unavailable:
-    shares = e[IMPORTANCE]
+    shares = leading(e)
     weights = totals(shares) if isinstance(shares, Importance) else None
     return attempt("map of configurations", lambda: footprint(e.history, weights, **e.how))
 

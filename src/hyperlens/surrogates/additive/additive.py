@@ -200,7 +200,7 @@ class Additive:
 
     def capped(self, bound: float) -> Weights:
         """The same draws, in which all costs above `bound` are equal to it."""
-        return self._written(np.minimum(self.anchor_costs, bound))
+        return self._written(np.minimum(self.anchor_costs, bound)) if self.sets else self.weights
 
     # Predicting
 
@@ -244,10 +244,19 @@ class Additive:
         effects, drawn = self.drawn_shares(order)
         return dict(zip(effects, drawn.mean(axis=1).tolist(), strict=True))
 
-    def drawn_shares(self, order: int = 2) -> tuple[tuple[tuple[int, ...], ...], FloatArray]:
-        """Effects of at most `order` columns, and V_U / V of each in each draw, (effects, D)."""
-        variances = self.weights.variances()
+    def drawn_shares(
+        self, order: int = 2, bound: float | None = None
+    ) -> tuple[tuple[tuple[int, ...], ...], FloatArray]:
+        """Effects of at most `order` columns, and V_U / V of each in each draw, (effects, D).
+
+        Costs above `bound`, if there is one, are equal to it; the kinks this makes are partly beyond
+        triples, so V is then that of the costs at the anchors.
+        """
+        weights = self.weights if bound is None else self.capped(bound)
+        variances = weights.variances()
         total = np.maximum(variances.sum(axis=0), np.finfo(float).tiny)
+        if bound is not None:
+            total = np.maximum(total, np.minimum(self.anchor_costs, bound).var(axis=0))
         wanted = [k for k, U in enumerate(self.components.effects) if len(U) <= order]
         effects = tuple(self.components.effects[k] for k in wanted)
         return effects, np.asarray(variances[wanted] / total)

@@ -81,6 +81,10 @@ class Weights:
         ]
         return np.asarray(np.concatenate([*parts, np.zeros(0)]) + self.trend.mean())
 
+    def drawn(self, X: FloatArray) -> FloatArray:
+        """Each draw at some vectors X (m, d), (m, D)."""
+        return np.asarray(self.components.features(self.components.rows(X)) @ self.w + self.trend)
+
     def moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the draws at vectors X (m, d)."""
         step = max(self.w.shape[1] // PREDICTED, 1)
