@@ -13,7 +13,7 @@ from hyperlens.sections.advice import what_next
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.run.overview import OVERVIEW, TRIALS
 from hyperlens.sections.surrogates import Surrogates
-from hyperlens.surrogates.quality import Verdict
+from hyperlens.surrogates.quality import Word
 
 SLOW = "took longer than 4 s"
 MORE = ("Run more", "Run about", "Go on", "Search on")
@@ -23,7 +23,7 @@ STOP = ("or stop",)
 def run(
     count: int = 40,
     best: int = 0,
-    verdict: Verdict = "trust",
+    verdict: Word = "trust",
     failed: int = 0,
     reasons: tuple[str | None, ...] = (None,),
 ) -> Analysis:
