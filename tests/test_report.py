@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from analyses import HIGH, LOW, Page, analysis, changed, effect, runs, spending, timeline, trials
+from analyses import (
+    CAUTION,
+    HIGH,
+    LOW,
+    Page,
+    analysis,
+    changed,
+    effect,
+    runs,
+    spending,
+    timeline,
+    trials,
+)
 from views import region, searched, together, tree
 
 import hyperlens as hl
@@ -74,7 +86,7 @@ def test_summary_says_how_the_run_went() -> None:
     assert "lowest loss is 0.4, reached by trial 2" in lead
     interval = f"(90{FIXED}% interval 50{FIXED}% to 70{FIXED}%)"
     assert f"lr mattered most: 60{FIXED}% of the variance {interval}" in lead
-    assert summary.qualities == (LOW, HIGH)
+    assert summary.verdict == CAUTION
     assert summary.notes == ("plain", "a warning")
     assert summary.table is not None
     assert summary.table.rows == (
@@ -115,7 +127,7 @@ def test_importance_table_has_the_numbers() -> None:
     )
     assert f"10{FIXED}% of the variance is left" in found.lead[1]
     assert "more than 2 parameters" in found.lead[1]
-    assert found.qualities == (LOW,)
+    assert found.verdict == CAUTION
 
 
 def test_curve_says_where_the_best_values_lie() -> None:
@@ -201,7 +213,8 @@ def test_regions_say_where_the_effect_is_sure() -> None:
         ("opt is sgd", f"50.0{FIXED}%", "1", "±0.5", ""),
         ("opt is adam", f"50.0{FIXED}%", "2", "±0.125", "here"),
     )
-    assert found.qualities[0].sentence == "It predicts well."
+    assert found.verdict is not None
+    assert found.verdict.sentence == "This can be trusted: it predicts well."
 
 
 def test_regions_that_bring_nothing_say_so() -> None:

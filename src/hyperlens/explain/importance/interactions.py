@@ -16,13 +16,14 @@ from hyperlens.explain.importance.importance import INTERVAL
 from hyperlens.explain.importance.once import Effects
 from hyperlens.explain.importance.shares import shares
 from hyperlens.explain.models.leader import named_or_leader
+from hyperlens.explain.models.verdict import WIDE, Ground, Verdict, grounds, judge
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import decimals, effect_name, number, percent, tenths
+from hyperlens.words import decimals, effect_name, percent, tenths
 
 H = (
     "Friedman's H: the root of the part of the pair's joint variance that is not the sum of the two "
@@ -48,6 +49,7 @@ class Interactions(Record):
     level: float | None
     effects: tuple[Effect, ...]
     quality: Quality
+    verdict: Verdict
     notes: tuple[str, ...]
 
     @property
@@ -59,9 +61,11 @@ class Interactions(Record):
         )
         if not self.pairs or not self.share[0] > 0:
             return f"No two parameters act together in what the surrogate expects. {meaning}"
+        if not self.verdict.known:
+            return f"What acts together is not known: {self.verdict.reason}. {meaning}"
         return (
             f"Most of what two parameters do together is {effect_name(self.pairs[0])}: H "
-            f"{number(float(self.h[0]), 2)}, {percent(float(self.share[0]))} of the variance. "
+            f"{decimals(float(self.h[0]))}, {tenths(float(self.share[0]))} of the variance. "
             f"{meaning}"
         )
 
@@ -114,6 +118,8 @@ def interactions(
             axis=0,
         )
         low, high = np.minimum(low, h), np.maximum(high, h)
+    if fitted.quality.verdict == "do not trust":
+        low, high = 0.0 * low, 0.0 * high + 1.0
     share = variance_shares.share[pairs]
     order = np.argsort(-np.nan_to_num(share), kind="stable")
     names = history.space.names
@@ -133,8 +139,22 @@ def interactions(
             for pair in acting[:effects]
         ),
         quality=fitted.quality,
+        verdict=judge(
+            (
+                *grounds(history, fitted, range(len(names))),
+                *_of_h(ordered, low[order], high[order]),
+            )
+        ),
         notes=fitted.notes,
     )
+
+
+def _of_h(pairs: list[tuple[str, str]], low: FloatArray, high: FloatArray) -> list[Ground]:
+    """How wide the interval of the first pair's H is."""
+    if not pairs or not high[0] - low[0] > WIDE:
+        return []
+    ends = f"{decimals(float(low[0]))} to {decimals(float(high[0]))}"
+    return [Ground("caution", f"H of {effect_name(pairs[0])} may be anything from {ends}")]
 
 
 def friedman(effects: Effects, drawn: FloatArray, pairs: list[int]) -> FloatArray:

@@ -6,7 +6,7 @@ the whole space. So how well it predicts is one ground among others, and the wor
     do not trust   fewer than 10 trials prove nothing
                    R2 below 0.3: the surrogate has learnt too little to be explained
                    an interval of the largest share over 0.6 wide leaves open what matters
-                   a region without a trial
+                   an effect of which fewer than 5 trials are, a region without a trial
     caution        R2 below 0.7, or a band that does not hold: large effects only
                    more than half of the configurations left out, or their costs predicted
                    a level with fewer than 5 trials, or so few in 0.3 of a range: guessed there
@@ -130,7 +130,9 @@ def _left_out(history: History, data: Training) -> Ground | None:
         return Ground("caution", reason, "let more trials end with a cost")
     predicted = int((~data.measured).sum())
     if predicted > MOST_LEFT_OUT * len(data.y):
-        reason = f"{predicted} of {len(data.y)} costs are predicted from pruned trials or lower budgets"
+        reason = (
+            f"{predicted} of {len(data.y)} costs are predicted from pruned trials or lower budgets"
+        )
         return Ground("caution", reason, "let more trials run to the end")
     return None
 
@@ -190,6 +192,14 @@ def of_band(width: float, change: float, what: str = "the mean changes by") -> G
         f"{what} {number(change, 2)} in all and its band is {number(width, 2)} wide",
         "run more trials before choosing a value by it",
     )
+
+
+def of_trials(name: str, trials: int) -> Ground | None:
+    """Are there trials in which it is active?"""
+    if trials >= FEW:
+        return None
+    reason = f"{name} is active in {counted(trials, 'trial') if trials else 'no trial'}"
+    return Ground("do not trust", reason, f"run {counted(FEW - trials, 'more trial')} with it")
 
 
 def of_region(rule: str, trials: int) -> Ground | None:
