@@ -215,11 +215,11 @@ def importance(
     how: dict[str, Any] = {"objective": objective, "budget": budget, "cap": cap}
     found = leader(history, surrogate=surrogate, seed=seed, trees=trees, **how)
     primary, secondary = found.primary, found.secondary
-    first = _known(shares(history, primary, order, level, seed), primary, primary.quality)
+    first = known(shares(history, primary, order, level, seed), primary, primary.quality)
     second = None
     if secondary is not None:
         of_second = shares(history, secondary, order, level, seed)
-        second = _known(of_second, primary, secondary.quality)
+        second = known(of_second, primary, secondary.quality)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second)
@@ -279,7 +279,7 @@ def _check(history: History, order: int, level: float | None) -> None:
         raise AnalysisError(f"An interval of {level} is not a level; choose one between 0 and 1.")
 
 
-def _known(shares: Shares, fitted: Fitted, quality: Quality) -> Shares:
+def known(shares: Shares, fitted: Fitted, quality: Quality) -> Shares:
     """Nothing is known of an effect of a parameter that never varied or was hardly ever active, neither
     much nor little; and a share of a surrogate that has learnt too little may be any."""
     untold = fitted.training.unvaried | words.hardly_active(fitted)

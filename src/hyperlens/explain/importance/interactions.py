@@ -12,7 +12,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
-from hyperlens.explain.importance.importance import INTERVAL
+from hyperlens.explain.importance.importance import INTERVAL, known
 from hyperlens.explain.importance.once import Effects
 from hyperlens.explain.importance.shares import shares
 from hyperlens.explain.models.leader import named_or_leader
@@ -106,7 +106,7 @@ def interactions(
     if len(history.space) < 2:
         raise AnalysisError("One parameter has nothing to interact with; tune at least two.")
     fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
-    variance_shares = shares(history, fitted, 2, level, seed)
+    variance_shares = known(shares(history, fitted, 2, level, seed), fitted, fitted.quality)
     pairs = [k for k, effect in enumerate(variance_shares.effects) if len(effect) == 2]
     h = friedman(variance_shares.effects, variance_shares.share[None, :], pairs)[0]
     low = high = np.full(len(pairs), np.nan)
@@ -120,8 +120,9 @@ def interactions(
         low, high = np.minimum(low, h), np.maximum(high, h)
     if fitted.quality.verdict == "do not trust":
         low, high = 0.0 * low, 0.0 * high + 1.0
+    low, high = (np.where(np.isnan(h), np.nan, end) for end in (low, high))
     share = variance_shares.share[pairs]
-    order = np.argsort(-np.nan_to_num(share), kind="stable")
+    order = np.argsort(-np.nan_to_num(share, nan=-1.0), kind="stable")
     names = history.space.names
     ordered = [(names[a], names[b]) for a, b in (variance_shares.effects[pairs[k]] for k in order)]
     acting = [p for p, s in zip(ordered, share[order], strict=True) if s > 0]
@@ -164,6 +165,4 @@ def friedman(effects: Effects, drawn: FloatArray, pairs: list[int]) -> FloatArra
     total = together.copy()
     for side in (0, 1):
         total += drawn[:, [alone[effects[k][side]] for k in pairs]]
-    return np.asarray(
-        np.sqrt(np.divide(together, total, out=np.zeros_like(total), where=total > 0))
-    )
+    return np.asarray(np.sqrt(np.divide(together, total, out=0.0 * total, where=total > 0)))

@@ -112,7 +112,9 @@ def of_surrogate(quality: Quality) -> Ground:
             f"run about {trials} more trials before acting on small effects",
         )
     if trials < FEWEST:
-        reason, remedy = f"{counted(trials, 'trial')} prove nothing", f"run at least {FEWEST}"
+        verb = "proves" if trials == 1 else "prove"
+        reason = f"{counted(trials, 'trial')} {verb} nothing"
+        remedy = f"run at least {FEWEST} before acting on this"
     elif math.isnan(quality.r2):
         reason, remedy = f"all {trials} costs are equal", "run trials with other costs"
     else:
