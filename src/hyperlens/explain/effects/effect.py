@@ -214,13 +214,18 @@ def effect(
         verdict=judge([of_surrogate(fitted.quality)]),
         notes=fitted.notes + _notes(history, names, fitted.training) + sampling,
     )
-    band_there = float(record.high[record.best_at] - record.low[record.best_at])
-    rests_on = (
-        *grounds(history, fitted, columns),
-        of_trials(" and ".join(names), int(record.support.sum())),
-        of_band(band_there, record.change),
+    return replace(record, verdict=_verdict(record, history, fitted, columns))
+
+
+def _verdict(record: Effect, history: History, fitted: Fitted, columns: tuple[int, ...]) -> Verdict:
+    best = record.best_at
+    return judge(
+        (
+            *grounds(history, fitted, columns),
+            of_trials(" and ".join(record.parameters), int(record.support.sum())),
+            of_band(float(record.high[best] - record.low[best]), record.change),
+        )
     )
-    return replace(record, verdict=judge(rests_on))
 
 
 def _check(names: tuple[str, ...], band: str, level: float, grid: int) -> None:

@@ -140,9 +140,7 @@ def ablation(
     payout = sign * (at_target - at_source)
     names = tuple(history.space.names[j] for j in order)
     contribution = sign * onwards * np.diff(cost)
-    unsure = 2 * float(np.hypot(std[0], std[-1]))
-    change = of_band(unsure, abs(payout), "the prediction changes by")
-    verdict = judge((*grounds(history, fitted, ()), change))
+    verdict = _verdict(history, fitted, std, payout)
     said = _sentence(measured.name, start.called, end.called, names, contribution, payout)
     return Ablation(
         objective=measured.name,
@@ -166,6 +164,12 @@ def ablation(
         sentence=guessed(verdict, said),
         notes=fitted.notes + _riding(history, start.vector, end.vector),
     )
+
+
+def _verdict(history: History, fitted: Fitted, std: FloatArray, payout: float) -> Verdict:
+    unsure = 2 * float(np.hypot(std[0], std[-1]))
+    change = of_band(unsure, abs(payout), "the prediction changes by")
+    return judge((*grounds(history, fitted, ()), change))
 
 
 @dataclass(frozen=True)
