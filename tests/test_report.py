@@ -474,7 +474,7 @@ def test_pair_reads_the_cell_of_the_best() -> None:
 
 def test_method_names_version_seed_and_quality() -> None:
     method = card(analysis().cards, "method")
-    assert "Hyperlens 1.2.3, seed 7" in method.notes[0]
+    assert "Hyperlens 1.2.3, seed 7" in method.notes[-1]
     assert "16 trees" in " ".join(method.lead)
     assert method.lead[-1].startswith(
         "The numbers come from the random forest, which was asked for"
