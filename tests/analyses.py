@@ -14,6 +14,7 @@ from hyperlens.explain.importance.ablation import Ablation
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.local_importance import LocalImportance
 from hyperlens.explain.importance.questions import leading_question
+from hyperlens.explain.models.verdict import Verdict
 from hyperlens.explain.run.compare_runs import RunComparison
 from hyperlens.explain.run.footprint import Footprint
 from hyperlens.explain.run.overview import Overview
@@ -26,6 +27,8 @@ from hyperlens.sections.explanation import Unavailable
 from hyperlens.sections.surrogates import Surrogates
 from hyperlens.surrogates.quality import Quality
 
+TRUST = Verdict("trust", "it predicts well", "")
+CAUTION = Verdict("caution", "it is a tendency", "run 4 more trials")
 LOW = Quality("random forest", 0.4, 0.6, 0.8, 4, 2, "caution", "Read it as a tendency.")
 HIGH = Quality("Gaussian process", 0.9, 0.9, float("nan"), 4, 2, "trust", "It predicts well.")
 
@@ -58,6 +61,7 @@ def effect(name: str, choice: str | None = None, note: str = "a note") -> Effect
         ice_std=np.empty((0, 4)),
         best_values=(seen[0],),
         quality=HIGH,
+        verdict=TRUST,
         notes=(note,),
     )
 
@@ -173,6 +177,7 @@ def walked(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ablat
         payout=-0.6,
         surrogate="process",
         quality=HIGH,
+        verdict=TRUST,
         sentence=f"{name} accounts for -0.5.",
         notes=(text,),
     )
@@ -193,6 +198,7 @@ def around(name: str = "lr", choice: str = "adam", text: str = "plain") -> Local
         best_values=(0.2, choice, None),
         surrogate="process",
         quality=HIGH,
+        verdict=TRUST,
         sentence=f"{name} matters most.",
         notes=(text,),
     )
@@ -242,6 +248,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         trials=3,
         seed=7,
         quality=LOW,
+        verdict=CAUTION,
         notes=(text,),
     )
     good = replace(importance, among="good", bound=0.7, quantile=0.5, below=2)

@@ -7,23 +7,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from analyses import HIGH, LOW, analysis, changed, effect, spending, trials
+from analyses import HIGH, analysis, changed, effect, spending, trials
 
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.models.verdict import judge, of_surrogate
 from hyperlens.sections.advice import what_next
 from hyperlens.sections.analysis import Analysis
+from hyperlens.sections.explanation import Unavailable
+from hyperlens.sections.parameters.importance import IMPORTANCE
 from hyperlens.sections.run.overview import OVERVIEW, TRIALS
 from hyperlens.sections.surrogates import Surrogates
-from hyperlens.surrogates.quality import Verdict
+from hyperlens.surrogates.quality import Word
 
 SLOW = "took longer than 4 s"
-MORE = ("Run more", "Run about", "Go on", "Search on")
+MORE = ("Run more", "Run about", "Run at least", "Go on", "Search on")
 STOP = ("or stop",)
 
 
 def run(
     count: int = 40,
     best: int = 0,
-    verdict: Verdict = "trust",
+    verdict: Word = "trust",
     failed: int = 0,
     reasons: tuple[str | None, ...] = (None,),
 ) -> Analysis:
@@ -46,8 +50,15 @@ def run(
         reason=told,
         values=((0.1,) * len(states), ("adam", "sgd", "adam") * len(states), (None,) * len(states)),
     )
-    judged = Surrogates((replace(HIGH, verdict=verdict, trials=count),), "gp", ())
-    return changed(made, overview=overview, trials=whole, surrogates=judged, effects=())
+    quality = replace(HIGH, verdict=verdict, trials=count, r2=0.5)
+    shares = made[IMPORTANCE]
+    assert isinstance(shares, Importance)
+    parts = {
+        "surrogates": Surrogates((quality,), "gp", ()),
+        "importance": replace(shares, verdict=judge([of_surrogate(quality)])),
+        "effects": (),
+    }
+    return changed(made, overview=overview, trials=whole, **parts)
 
 
 def of_models(made: Analysis) -> Analysis:
@@ -84,7 +95,9 @@ def test_nobody_is_told_to_run_more_and_to_stop(
     count: int, verdict: Any, late: bool, models: bool
 ) -> None:
     made = run(count, count - 1 if late else 0, verdict or "trust")
-    made = changed(made, surrogates=Surrogates((), "forest", ())) if verdict is None else made
+    if verdict is None:
+        nothing = Unavailable("importance", "There is too little.")
+        made = changed(made, surrogates=Surrogates((), "forest", ()), importance=nothing)
     told = advice(of_models(made) if models else made)
     more, stop = (any(word in told for word in words) for words in (MORE, STOP))
     assert more != stop
@@ -97,7 +110,7 @@ def test_effects_of_a_surrogate_that_fails_advise_nothing() -> None:
     sure = advice(changed(run(), effects=(rising,)))
     assert "Widen the range of lr" in sure
     assert "stop" not in sure
-    doubtful = replace(rising, quality=replace(LOW, verdict="do not trust"))
+    doubtful = replace(rising, verdict=replace(rising.verdict, word="do not trust"))
     assert "Widen" not in advice(changed(run(), effects=(doubtful,)))
 
 

@@ -85,7 +85,6 @@ MAY_USE = {
         "sections",
         "runs",
         "record",
-        "surrogates",
     },
     "dashboard": {
         "sections",

@@ -18,12 +18,14 @@ from views import region, searched, together, tree, wide_tree
 
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.models.verdict import Verdict
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots import draw
 from hyperlens.plots.parts.texts import labels, safe, short
 from hyperlens.surrogates.quality import Quality
 
 EVIL = "<b>x</b>%{y}"
+TRUST = Verdict("trust", "it predicts well", "")
 QUALITY = Quality("forest", 0.8, 0.9, 0.95, 4, 2, "trust", "It predicts well.")
 OVERVIEW = Overview(
     source="",
@@ -63,6 +65,7 @@ IMPORTANCE = Importance(
     trials=30,
     seed=0,
     quality=QUALITY,
+    verdict=TRUST,
     notes=(),
 )
 
@@ -92,6 +95,7 @@ def one(values: tuple[Any, ...], observed: tuple[Any, ...], best: Any, **more: A
         "ice_std": np.empty((0, 3)),
         "best_values": None if best is None else (best,),
         "quality": QUALITY,
+        "verdict": TRUST,
         "notes": (),
     }
     return Effect(**settings | more)

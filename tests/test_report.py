@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from analyses import HIGH, LOW, Page, analysis, changed, effect, runs, spending, timeline, trials
+from analyses import (
+    CAUTION,
+    TRUST,
+    Page,
+    analysis,
+    changed,
+    effect,
+    runs,
+    spending,
+    timeline,
+    trials,
+)
 from views import region, searched, together, tree
 
 import hyperlens as hl
@@ -26,7 +37,6 @@ from hyperlens.sections.choices import Choices
 from hyperlens.sections.explanation import Unavailable
 from hyperlens.sections.parameters.importance import IMPORTANCE
 from hyperlens.sections.run.proposals import path_cards, why_card
-from hyperlens.sections.surrogates import Surrogates
 
 FIXED = words.FIXED
 
@@ -72,9 +82,9 @@ def test_summary_says_how_the_run_went() -> None:
     lead = " ".join(summary.lead)
     assert "4 trials: 3 complete, 1 failed." in lead
     assert "lowest loss is 0.4, reached by trial 2" in lead
-    interval = f"(90{FIXED}% interval 50{FIXED}% to 70{FIXED}%)"
-    assert f"lr mattered most over the whole space: 60{FIXED}% of the variance {interval}" in lead
-    assert summary.qualities == (LOW, HIGH)
+    interval = f"(90{FIXED}% interval 50.0{FIXED}% to 70.0{FIXED}%)"
+    assert f"lr mattered most over the whole space: 60.0{FIXED}% of the variance {interval}" in lead
+    assert summary.verdict == CAUTION
     assert summary.notes == ("plain", "a warning")
     assert summary.table is not None
     assert summary.table.rows == (
@@ -90,10 +100,8 @@ def test_a_surrogate_that_fails_names_nothing_in_the_headline() -> None:
     made = analysis()
     importance = made[IMPORTANCE]
     assert isinstance(importance, hl.Importance)
-    poor = replace(LOW, verdict="do not trust")
-    failing = replace(importance, quality=poor)
-    judged = Surrogates((poor, HIGH), "forest", ())
-    facts = card(changed(made, importance=failing, surrogates=judged).cards, "summary").facts
+    failing = replace(importance, verdict=replace(CAUTION, word="do not trust"))
+    facts = card(changed(made, importance=failing).cards, "summary").facts
     assert [f.value for f in facts] == ["0.4", "4", "not known", "do not trust"]
 
 
@@ -114,9 +122,12 @@ def test_importance_table_has_the_numbers() -> None:
         f"20.0{FIXED}%",
         f"10.0{FIXED}% to 30.0{FIXED}%",
     )
-    assert f"10{FIXED}% of the variance is left" in found.lead[2]
-    assert "more than 2 parameters" in found.lead[2]
-    assert found.qualities == (LOW,)
+    assert "The interval holds it" in found.lead[1]
+    record = analysis()[IMPORTANCE]
+    assert isinstance(record, hl.Importance)
+    alone = replace(record, order=1).meaning
+    assert f"Interactions of more than 1 parameter have 10{FIXED}% of the variance." in alone
+    assert found.verdict == CAUTION
 
 
 def test_curve_says_where_the_best_values_lie() -> None:
@@ -143,9 +154,8 @@ def test_curve_without_support_or_at_the_edge_says_so() -> None:
 
 def test_categories_say_the_best_and_the_worst() -> None:
     lead, _ = card(analysis().cards, "effect-2").lead
-    assert "best with opt = adam (mean 0.5)" in lead
-    assert "worst with c (2.5)" in lead
-    assert "2 of 3 trials used adam." in lead
+    assert "best with opt = adam (mean 0.5, from 1 trial)" in lead
+    assert "worst with c (2.5, from 1 trial)" in lead
 
 
 @pytest.mark.parametrize(
@@ -202,7 +212,10 @@ def test_regions_say_where_the_effect_is_sure() -> None:
         ("opt is sgd", f"50.0{FIXED}%", "1", "±0.5", ""),
         ("opt is adam", f"50.0{FIXED}%", "2", "±0.125", "here"),
     )
-    assert found.qualities[0].sentence == "It predicts well."
+    assert found.verdict is not None
+    assert found.verdict.sentence == (
+        "Read this with caution: the region where opt is adam holds 2 trials. Run 3 trials there."
+    )
 
 
 def test_regions_that_bring_nothing_say_so() -> None:
@@ -215,7 +228,10 @@ def test_regions_that_bring_nothing_say_so() -> None:
     assert "as well as over the whole space, to ±0.4." in tree(tree=(root, first, same)).sentence
     assert "leaves lr inactive" in tree(tree=(root, first, nobody), best_value=None).sentence
     assert "surest where opt is adam" in tree(tree=(root, first, nobody), best_value=None).sentence
-    assert "No split of the space was found" in tree(tree=(region(0, None, "all", 0.4),)).sentence
+    assert (
+        "No split of the space was found"
+        in tree(tree=(region(0, None, "all", 0.4, trials=9),)).sentence
+    )
 
 
 def test_regions_have_a_slider_and_a_tree() -> None:
@@ -368,9 +384,11 @@ def test_what_to_do_next() -> None:
     assert "Widen" not in " ".join(what_next(changed(fine, effects=(inside,))))
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
     assert "Try lr near 2" in " ".join(what_next(changed(fine, effects=(untested,))))
-    unsure = Surrogates((replace(LOW, verdict="do not trust"),), "forest", ())
-    doubtful = " ".join(what_next(changed(fine, surrogates=unsure)))
-    assert "at least twice the 4 there are" in doubtful
+    assert "Run 4 more trials: it is a tendency." in " ".join(what_next(fine))
+    shares = fine[IMPORTANCE]
+    assert isinstance(shares, hl.Importance)
+    fine = changed(fine, importance=replace(shares, verdict=TRUST))
+    assert "it is a tendency" not in " ".join(what_next(fine))
     assert "leave momentum at its best value" in " ".join(what_next(fine))
     assert "Go on with this search" in " ".join(what_next(fine))
 
@@ -378,7 +396,7 @@ def test_what_to_do_next() -> None:
 def test_interactions_and_bias_have_their_numbers() -> None:
     found = analysis().cards
     pairs = card(found, "interactions")
-    assert f"lr × opt: H 0.5, 30{FIXED}% of the variance" in pairs.lead[0]
+    assert f"lr × opt: H 0.50, 30.0{FIXED}% of the variance" in pairs.lead[0]
     assert pairs.section == "Importance"
     assert pairs.table is not None
     assert pairs.table.rows[1] == ("lr × m", "0.90", "0.00 to 1.00", f"1.0{FIXED}%")
@@ -457,7 +475,7 @@ def test_pair_reads_the_cell_of_the_best() -> None:
 
 def test_method_names_version_seed_and_quality() -> None:
     method = card(analysis().cards, "method")
-    assert "Hyperlens 1.2.3, seed 7" in method.notes[0]
+    assert "Hyperlens 1.2.3, seed 7" in method.notes[-1]
     assert "16 trees" in " ".join(method.lead)
     assert method.lead[-1].startswith(
         "The numbers come from the random forest, which was asked for"

@@ -230,7 +230,7 @@ def test_a_notebook_sees_numbers_and_no_markup() -> None:
     text = record._repr_html_()
     assert "<script" not in text
     assert "&lt;script&gt;" in text
-    assert "It predicts well." in text  # the verdict of the surrogate
+    assert "This can be trusted: it predicts well." in text
     assert "0.52" in text
 
 

@@ -9,9 +9,11 @@ import numpy as np
 
 from hyperlens.explain.effects.regions import Region, Regions
 from hyperlens.explain.importance.interactions import Interactions
+from hyperlens.explain.models.verdict import Ground, judge
 from hyperlens.explain.run.bias import Bias
 from hyperlens.surrogates.quality import Quality
 
+GROUND = Ground("trust", "it predicts well")
 QUALITY = Quality("process", 0.9, 0.9, 0.95, 4, 2, "trust", "It predicts well.")
 
 
@@ -58,6 +60,7 @@ def tree(parameter: str = "lr", rule: str = "opt is adam", **more: Any) -> Regio
             region(2, 0, rule, 0.125, holds_best=True),
         ),
         "quality": QUALITY,
+        "grounds": (GROUND,),
         "notes": (),
     }
     return Regions(**settings | more)
@@ -102,5 +105,6 @@ def together(name: str = "lr") -> Interactions:
         level=0.9,
         effects=(),
         quality=QUALITY,
+        verdict=judge([GROUND]),
         notes=(),
     )

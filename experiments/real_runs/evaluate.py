@@ -151,7 +151,7 @@ def measured(tasks: Tasks, study: optuna.Study, truth: Truth, all_budgets: bool)
         "true_error": truth["main_error"].tolist(),
         **bands,
         "used": found.trials,
-        "verdict": found.quality.verdict,
+        "verdict": found.verdict.word,
         "surrogate": found.surrogate,
         "r2": found.quality.r2,
         "seconds": seconds,

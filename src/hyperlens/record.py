@@ -135,10 +135,10 @@ class Record:
 
     def _repr_html_(self) -> str:
         """What a notebook shows of it above the figure."""
-        quality: Any = getattr(self, "quality", None)
-        notes = (getattr(quality, "sentence", ""), *self.notes)
-        verdict = getattr(quality, "verdict", "")
-        return view(self.heading, self.sentence, self.tables, notes, verdict)
+        verdict: Any = getattr(self, "verdict", None)
+        notes = (getattr(verdict, "sentence", ""), *self.notes)
+        word = getattr(verdict, "word", "")
+        return view(self.heading, self.sentence, self.tables, notes, word)
 
     def _ipython_display_(self) -> None:
         """Words and numbers, and the figure below them."""

@@ -10,7 +10,7 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
-from hyperlens.sections.explanation import Records
+from hyperlens.sections.explanation import Records, Unavailable
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading, totals
 from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
@@ -43,17 +43,15 @@ def what_next(records: Records) -> tuple[str, ...]:
     effects = [
         e
         for e in records[EFFECTS]
-        if isinstance(e, Effect)
-        and e.quality.verdict != "do not trust"
-        and total.get(e.parameters[0], 0.0) >= WORTH
+        if isinstance(e, Effect) and e.verdict.known and total.get(e.parameters[0], 0.0) >= WORTH
     ]
-    doubts = _doubts(surrogates)
+    doubts = _doubts(importance)
     elsewhere = [*_widen(effects), *_try(effects)]
     advice = [
         *_failures(trials),
         *doubts,
         *elsewhere,
-        *_fix(overview.parameters, total, surrogates),
+        *_fix(overview.parameters, total, importance),
         *([] if doubts else _go_on(overview, bool(elsewhere))),
     ]
     return tuple(advice[:MOST])
@@ -86,21 +84,14 @@ def _failures(record: Trials, choice: str | None = None) -> list[str]:
     ]
 
 
-def _doubts(record: Surrogates) -> list[str]:
-    if "trust" in record.verdicts:
-        return []
-    if not record.verdicts:
+def _doubts(record: Importance | Unavailable) -> list[str]:
+    """What would make the verdict on importance better."""
+    if isinstance(record, Unavailable):
         return ["Run more trials: there are too few to explain anything."]
-    trials = max(q.trials for q in record.qualities)
-    if record.verdicts == {"do not trust"}:
-        return [
-            f"Run more trials, at least twice the {trials} there are, before acting on importance or "
-            "effects: no surrogate predicts trials it has not seen."
-        ]
-    return [
-        f"Run about {trials} more trials before acting on small effects: the surrogates predict "
-        "unseen trials only roughly."
-    ]
+    if record.verdict.word == "trust":
+        return []
+    remedy = record.verdict.remedy or "run more trials before acting on small effects"
+    return [f"{remedy[0].upper()}{remedy[1:]}: {record.verdict.reason}."]
 
 
 def _models(record: Spending, overview: Overview) -> list[str]:
@@ -204,9 +195,11 @@ def _try(effects: list[Effect]) -> list[str]:
     return []
 
 
-def _fix(names: tuple[str, ...], total: dict[str, float], surrogates: Surrogates) -> list[str]:
-    """Parameters that hardly matter, if a surrogate may be trusted and some others do matter."""
-    if "trust" not in surrogates.verdicts or not total:
+def _fix(
+    names: tuple[str, ...], total: dict[str, float], importance: Importance | Unavailable
+) -> list[str]:
+    """Parameters that hardly matter, if that can be trusted and some others do matter."""
+    if isinstance(importance, Unavailable) or importance.verdict.word != "trust" or not total:
         return []
     if math.isnan(sum(total.values())) or max(total.values()) < WORTH:
         return []

@@ -32,6 +32,9 @@ def cards(records: Records) -> tuple[Card, ...]:
             *((ASSESSMENT, surrogates.sentence) if surrogates.qualities else ()),
         ),
         table=surrogates.tables[0] if surrogates.qualities else None,
-        notes=(f"Computed with Hyperlens {records.version}, seed {records.choices.seed}.",),
+        notes=(
+            *(quality.sentence for quality in surrogates.qualities),
+            f"Computed with Hyperlens {records.version}, seed {records.choices.seed}.",
+        ),
     )
     return (card,)

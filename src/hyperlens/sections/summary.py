@@ -34,13 +34,13 @@ def cards(records: Records) -> tuple[Card, ...]:
             f"What to do next: {' '.join(what_next(records))}",
         ),
         facts=_facts(records),
-        qualities=records[SURROGATES].qualities,
+        verdict=importance.verdict if isinstance(importance, Importance) else None,
         table=_configuration(overview),
         notes=_notes(records),
         how=(
-            "The best is measured; what mattered and the advice come from surrogates of the run, "
-            "of which the badges above say how well they predict trials they have not seen. Each number "
-            "is explained on its own card below.",
+            "The best is measured; what mattered and the advice come from surrogates of the run. The "
+            "badge says how far what mattered can be believed. Each number is explained on its own "
+            "card below.",
         ),
     )
     return (card,)
@@ -85,20 +85,18 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         ),
         Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed", meanings.TRIALS),
     ]
-    if isinstance(importance, Importance) and (importance.share[:1] > 0).any():
-        name = short(say.effect_name(importance.parameters[0]), 32)
-        detail = f"{say.percent(float(importance.share[0]))} share {where(importance)}"
-        condition = say.effect_when(importance.parameters[0], importance.when)
-        detail += f", when {condition}" if condition else ""
-        if absent(importance, importance.parameters[0]):
-            detail += "; the best trial does not use it"
-        if importance.quality.verdict == "do not trust":
-            name, detail = "not known", "the surrogate is not to be trusted"
+    if isinstance(importance, Importance):
+        name, detail = "not known", "from these trials"
+        if importance.verdict.known and (importance.share[:1] > 0).any():
+            name = short(say.effect_name(importance.parameters[0]), 32)
+            detail = f"{say.tenths(float(importance.share[0]))} share {where(importance)}"
+            condition = say.effect_when(importance.parameters[0], importance.when)
+            detail += f", when {condition}" if condition else ""
+            if absent(importance, importance.parameters[0]):
+                detail += "; the best trial does not use it"
         facts.append(Fact("matters most", name, detail, meanings.MATTERS))
-    primary = records[SURROGATES].leading
-    if primary is not None:
-        detail = f"the {primary.surrogate} leads"
-        facts.append(Fact("surrogate", primary.verdict, detail, meanings.PRIMARY))
+        detail = "on what mattered"
+        facts.append(Fact("verdict", importance.verdict.word, detail, meanings.VERDICT))
     return tuple(facts)
 
 

@@ -22,7 +22,7 @@ GOOD_R2, FAIR_R2 = 0.7, 0.3
 GOOD_COVERAGE = 0.8
 BAND = 1.959963984540054  # 97.5 % quantile of the normal distribution
 
-Verdict = Literal["trust", "caution", "do not trust"]
+Word = Literal["trust", "caution", "do not trust"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +35,7 @@ class Quality:
     coverage: float
     trials: int
     folds: int
-    verdict: Verdict
+    verdict: Word
     sentence: str
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ def rank_correlation(a: FloatArray, b: FloatArray) -> float:
     return float(ranks[0] @ ranks[1]) / norm if norm > 0 else 0.0
 
 
-def _judge(r2: float, coverage: float, trials: int) -> tuple[Verdict, str]:
+def _judge(r2: float, coverage: float, trials: int) -> tuple[Word, str]:
     if trials < FEWEST:
         return "do not trust", f"do not trust it, for fewer than {FEWEST} trials prove nothing"
     if r2 < FAIR_R2:

@@ -13,8 +13,8 @@ from hyperlens.terminal.tables import drawn
 from hyperlens.terminal.text import printable
 
 if TYPE_CHECKING:
+    from hyperlens.explain.models.verdict import Verdict
     from hyperlens.record import Record
-    from hyperlens.surrogates.quality import Quality
 
 __all__ = ["announced_compilation", "printable", "progress", "show"]
 
@@ -31,10 +31,10 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     for table in record.tables:
         console.print()
         console.print(drawn(table))
-    quality: Quality | None = getattr(record, "quality", None)
-    if quality is not None:
+    verdict: Verdict | None = getattr(record, "verdict", None)
+    if verdict is not None:
         console.print()
-        console.print(Text(quality.sentence, style=COLOURS[quality.verdict]))
+        console.print(Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
     titled: Mapping[str, tuple[str, ...]] | None = getattr(record, "titled_notes", None)
     for title, notes in (titled or {}).items():
         console.print()

@@ -19,7 +19,7 @@ from hyperlens.sections.surrogates import SURROGATES
 from hyperlens.terminal import COLOURS, listed
 from hyperlens.terminal.tables import drawn, facts
 from hyperlens.terminal.text import printable
-from hyperlens.words import decimals, number, tenths
+from hyperlens.words import number
 
 MOST_ROWS = 15  # of importance
 MOST_VALUES = 20  # of the best configuration
@@ -44,11 +44,10 @@ def show_analysis(analysis: Analysis) -> None:
             console.print(Text(printable(sentence)))
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions)]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
-    doubts = [q.sentence for q in surrogates.qualities if q.verdict != "trust"]
     leads = [surrogates.sentence] if surrogates.qualities else []
     failed = [record.sentence for record in (analysis[FAILURES],) if record is not None]
     told = (*failed, analysis[BIAS].sentence, *overview.notes, *importance.notes)
-    said = (*leads, *regions, *told, *remarks, *doubts)
+    said = (*leads, *regions, *told, *remarks)
     listed(console, (sentence for sentence in said if sentence not in first))
 
 
@@ -77,11 +76,8 @@ def _facts(analysis: Analysis) -> Table:
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
     rows.add_row("", Text(printable(", ".join(values))))
-    for quality in analysis[SURROGATES].qualities:
-        verdict = Text(quality.verdict, style=COLOURS[quality.verdict])
-        numbers = (
-            f" (R2 {decimals(quality.r2)}, rank correlation {decimals(quality.rank_correlation)}, "
-            f"95 % band covers {tenths(quality.coverage)})"
-        )
-        rows.add_row(quality.surrogate, verdict + Text(printable(numbers)))
+    importance = both(analysis)
+    if not isinstance(importance, Unavailable):
+        verdict = importance.verdict
+        rows.add_row("verdict", Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
     return rows

@@ -2,7 +2,7 @@
 (Friedman 2001; Moosbauer et al. 2021)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
@@ -17,6 +17,14 @@ from hyperlens.explain.models.curves import curves
 from hyperlens.explain.models.fitting import SAMPLE, Fitted
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap, Training
+from hyperlens.explain.models.verdict import (
+    Verdict,
+    grounds,
+    judge,
+    of_band,
+    of_surrogate,
+    of_trials,
+)
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray
@@ -77,6 +85,7 @@ class Effect(Record):
     ice_mean: FloatArray  # (curves, grid): single configurations, one parameter only
     ice_std: FloatArray
     quality: Quality
+    verdict: Verdict
     notes: tuple[str, ...]
 
     @property
@@ -187,7 +196,7 @@ def effect(
     average, sampling = _average(fitted, names, columns, points, band, seed, exact)
     target = history.objective(objective)
     best = history.best(objective, budget).values
-    return Effect(
+    record = Effect(
         objective=target.name,
         maximize=target.maximize,
         parameters=names,
@@ -202,7 +211,20 @@ def effect(
         surrogate=fitted.name,
         best_values=tuple(best[n] for n in names) if all(n in best for n in names) else None,
         quality=fitted.quality,
+        verdict=judge([of_surrogate(fitted.quality)]),
         notes=fitted.notes + _notes(history, names, fitted.training) + sampling,
+    )
+    return replace(record, verdict=_verdict(record, history, fitted, columns))
+
+
+def _verdict(record: Effect, history: History, fitted: Fitted, columns: tuple[int, ...]) -> Verdict:
+    best = record.best_at
+    return judge(
+        (
+            *grounds(history, fitted, columns),
+            of_trials(" and ".join(record.parameters), int(record.support.sum())),
+            of_band(float(record.high[best] - record.low[best]), record.change),
+        )
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperlens.explain.models.verdict import guessed
 from hyperlens.words import counted, effect_name, number, percent
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def sentence(record: Effect) -> str:
         return f"The surrogate expects the same {record.objective} for every {name}."
     where = _pair if len(record.parameters) == 2 else _curve if record.numeric[0] else _category
     place, support = where(record, best, change)
-    return f"{place} {_sureness(record, best, change)} {support}"
+    return guessed(record.verdict, f"{place} {_sureness(record, best, change)} {support}".rstrip())
 
 
 def reading(record: Effect) -> str:
@@ -100,10 +101,15 @@ def _curve(record: Effect, best: int, change: float) -> tuple[str, str]:
 def _category(record: Effect, best: int, change: float) -> tuple[str, str]:
     name, values = record.parameters[0], record.values[0]
     worst = int(np.nanargmin(record.mean) if record.maximize else np.nanargmax(record.mean))
-    there = sum(v == values[best] for v in record.observed[0])
-    place = _best(record, best, f"{name} = {values[best]}")
-    place += f" It is worst with {values[worst]} ({number(float(record.mean[worst]))})."
-    return place, f"{there} of {counted(len(record.observed[0]), 'trial')} used {values[best]}."
+    place = _best(record, best, f"{name} = {values[best]}", f", {_from(record, best)}")
+    mean = number(float(record.mean[worst]))
+    return f"{place} It is worst with {values[worst]} ({mean}, {_from(record, worst)}).", ""
+
+
+def _from(record: Effect, level: int) -> str:
+    """On how many trials rests what is said of a category."""
+    trials = int(record.support[level])
+    return f"from {counted(trials, 'trial')}" if trials else "a guess without any trial"
 
 
 def _pair(record: Effect, best: int, change: float) -> tuple[str, str]:
@@ -124,11 +130,11 @@ def _near(name: str, value: Any) -> str:
     return f"{name} {'near' if isinstance(value, float) else '='} {number(value, 3)}"
 
 
-def _best(record: Effect, best: int, where: str) -> str:
+def _best(record: Effect, best: int, where: str, support: str = "") -> str:
     mean = number(float(record.mean[best]))
     return (
         f"Averaged over all other parameters, {record.objective} is best with {where} "
-        f"(mean {mean})."
+        f"(mean {mean}{support})."
     )
 
 

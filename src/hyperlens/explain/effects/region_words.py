@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hyperlens.explain.models.verdict import guessed
 from hyperlens.words import counted, number
 
 if TYPE_CHECKING:
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 
 def sentence(record: Regions) -> str:
+    return guessed(record.verdict, _sentence(record))
+
+
+def _sentence(record: Regions) -> str:
     name, root = record.parameter, record.tree[0]
     if len(record.tree) == 1:
         return (

@@ -24,6 +24,7 @@ from hyperlens.explain.effects.splits import Split, category_split, impurity, or
 from hyperlens.explain.models.curves import Curves, curves
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import named_or_leader
+from hyperlens.explain.models.verdict import Ground, Verdict, grounds, judge, of_region
 from hyperlens.record import Record, written_out
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, intersect
@@ -82,8 +83,15 @@ class Regions(Record):
     best_value: Any
     tree: tuple[Region, ...]
     quality: Quality
+    grounds: tuple[Ground, ...]  # of the verdict, whatever the regions
     notes: tuple[str, ...]
     _grower: Grower | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """On the region that the sentence speaks of."""
+        spoken = self.highlighted(self.splits)
+        return judge((*self.grounds, of_region(spoken.rule, spoken.trials)))
 
     @property
     def leaves(self) -> tuple[Region, ...]:
@@ -236,6 +244,7 @@ def regions(
         best_value=history.best(objective).values.get(parameter),
         tree=(grower.root(),),
         quality=fitted.quality,
+        grounds=grounds(history, fitted, (column,)),
         notes=fitted.notes,
         _grower=grower,
     )

@@ -20,6 +20,7 @@ from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap
+from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge, of_band
 from hyperlens.explain.run.configurations import BEST_VALUE, Named, Which, named
 from hyperlens.explain.shapley.attribution import attribute
 from hyperlens.explain.shapley.coalitions import Game
@@ -70,6 +71,7 @@ class Ablation(Record):
     payout: float
     surrogate: str
     quality: Quality
+    verdict: Verdict
     sentence: str
     notes: tuple[str, ...]
 
@@ -78,6 +80,8 @@ class Ablation(Record):
         """The first row is where the way starts."""
         start = self.source if self.method == "forward" else self.target
         after = "The surrogate's prediction after this change and all above it."
+        part = Column("share", ["", *self.share], tenths, "The part of the whole change.")
+        one_way = bool((self.share >= 0).all())  # else some would be more than the whole
         return (
             table(
                 Column("parameter", [start, *self.parameters]),
@@ -85,7 +89,7 @@ class Ablation(Record):
                 Column("to", ["", *self.target_values], setting, BEST_VALUE),
                 Column("change", ["", *self.contribution], signed, STEP),
                 Column("in any order", ["", *self.shapley], signed, SHAPLEY),
-                Column("share", ["", *self.share], tenths, "The part of the whole change."),
+                part if one_way else None,
                 Column("predicted then", self.cost, number, after),
             ),
         )
@@ -136,6 +140,8 @@ def ablation(
     payout = sign * (at_target - at_source)
     names = tuple(history.space.names[j] for j in order)
     contribution = sign * onwards * np.diff(cost)
+    verdict = _verdict(history, fitted, std, payout)
+    said = _sentence(measured.name, start.called, end.called, names, contribution, payout)
     return Ablation(
         objective=measured.name,
         maximize=measured.maximize,
@@ -154,9 +160,16 @@ def ablation(
         payout=payout,
         surrogate=fitted.name,
         quality=fitted.quality,
-        sentence=_sentence(measured.name, start.called, end.called, names, contribution, payout),
+        verdict=verdict,
+        sentence=guessed(verdict, said),
         notes=fitted.notes + _riding(history, start.vector, end.vector),
     )
+
+
+def _verdict(history: History, fitted: Fitted, std: FloatArray, payout: float) -> Verdict:
+    unsure = 2 * float(np.hypot(std[0], std[-1]))
+    change = of_band(unsure, abs(payout), "the prediction changes by")
+    return judge((*grounds(history, fitted, ()), change))
 
 
 @dataclass(frozen=True)

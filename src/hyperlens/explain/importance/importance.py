@@ -20,6 +20,14 @@ from hyperlens.explain.importance.subspace import Subspace, important_subspace
 from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit
 from hyperlens.explain.models.leader import leader
 from hyperlens.explain.models.training import Cap
+from hyperlens.explain.models.verdict import (
+    Verdict,
+    grounds,
+    judge,
+    of_second_opinion,
+    of_share,
+    of_surrogate,
+)
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -61,8 +69,9 @@ class Importance(Record):
     `surrogate` is the primary one, the run's leader unless one was named; `secondary` are the shares
     of the other.
     `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
-    bound the share at level `level` as the data would vary if the run were repeated, `rank_low` and
-    `rank_high` its rank; nan when `level` is None. `rest` is what is left for higher orders.
+    bound the share at level `level`, all of it where the surrogate is not to be trusted; `rank_low` and
+    `rank_high` are the ranks that these intervals leave open; nan when `level` is None. `rest` is what
+    is left for higher orders.
     Among the good, costs worse than `bound` count as `bound`, which a part `quantile` of the space is
     expected to be better than; `below` of the trials are. `conditional` parameters have their share
     where they are active.
@@ -89,6 +98,7 @@ class Importance(Record):
     cap: float | None
     quality: Quality
     secondary_quality: Quality | None
+    verdict: Verdict
     notes: tuple[str, ...]
     among: Among = "all"
     bound: float | None = None
@@ -165,8 +175,8 @@ class Importance(Record):
         if self.level is not None:
             limits, places = ends(self.low, self.high), ends(self.rank_low, self.rank_high)
             stays = (
-                "Between which places this effect stays when the surrogate is fitted to parts of the "
-                "data."
+                "Which places the intervals leave open: behind all whose interval lies above, before "
+                "all whose interval lies below."
             )
             columns += [
                 Column(f"{percent(self.level)} interval", limits, between(tenths), INTERVAL),
@@ -260,9 +270,9 @@ def importance(
         secondary, second = _answer(history, found.secondary, part, order, level, how)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
-    columns = _columns(first, second, level)
+    columns = _columns(first, second)
     numbers: dict[str, Any] = {name: column[ranked] for name, column in columns.items()}
-    return Importance(
+    record = Importance(
         objective=history.objective(objective).name,
         surrogate=primary.name,
         parameters=tuple(tuple(names[j] for j in first.effects[k]) for k in ranked),
@@ -276,6 +286,7 @@ def importance(
         cap=primary.training.cap if part is None else None,
         quality=primary.quality,
         secondary_quality=None if secondary is None else secondary.quality,
+        verdict=judge([of_surrogate(primary.quality)]),
         notes=(
             *primary.notes,
             *words.notes(history, primary, first),
@@ -291,6 +302,7 @@ def importance(
         ),
         _asked=Asked(history, objective, budget, good["bound"] if part else cap),
     )
+    return replace(record, verdict=_verdict(record, history, primary))
 
 
 def _good(history: History, part: Good | None, objective: str | None) -> dict[str, Any]:
@@ -321,14 +333,25 @@ def _answer(
             fitted = fit(
                 history, fitted.name, cap=history.shown(part.bound, how["objective"]), **how
             )
-    return fitted, _known(shares(history, fitted, order, level, how["seed"], bound), fitted)
-
-
-def _columns(first: Shares, second: Shares | None, level: float | None) -> dict[str, FloatArray]:
-    """Every number of an importance, in the order of the primary surrogate's effects."""
-    rank_low, rank_high = (
-        np.where(np.isnan(first.share), np.nan, place) for place in ranks(first.draws, level or 0.9)
+    return fitted, known(
+        shares(history, fitted, order, level, how["seed"], bound), fitted, fitted.quality
     )
+
+
+def _verdict(record: Importance, history: History, primary: Fitted) -> Verdict:
+    names = tuple(map(effect_name, record.parameters))
+    return judge(
+        (
+            *grounds(history, primary, range(len(history.space))),
+            of_share(names[0], float(record.low[0]), float(record.high[0]), record.trials),
+            of_second_opinion(names, record.secondary, record.secondary_quality),
+        )
+    )
+
+
+def _columns(first: Shares, second: Shares | None) -> dict[str, FloatArray]:
+    """Every number of an importance, in the order of the primary surrogate's effects."""
+    rank_low, rank_high = ranks(first.low, first.high)
     numbers = {"share": first.share, "std": first.std, "low": first.low, "high": first.high}
     numbers |= {"rank_low": rank_low, "rank_high": rank_high}
     return numbers | _aligned(first.effects, second)
@@ -354,12 +377,17 @@ def _check_question(among: str, quantile: float | None, cap: Cap | None) -> None
         raise AnalysisError("A cap says itself which costs are good; give it without among='good'.")
 
 
-def _known(shares: Shares, fitted: Fitted) -> Shares:
-    """Nothing is known of an effect of a parameter that never varied, neither much nor little."""
-    unvaried = fitted.training.unvaried
-    stuck = np.array([unvaried[list(axes)].any() for axes in shares.effects])
-    numbers = (shares.share, shares.std, shares.low, shares.high)
-    share, std, low, high = (np.where(stuck, np.nan, v) for v in numbers)
+def known(shares: Shares, fitted: Fitted, quality: Quality) -> Shares:
+    """Nothing is known of an effect of a parameter that never varied or was hardly ever active, neither
+    much nor little; and a share of a surrogate that has learnt too little may be any."""
+    untold = fitted.training.unvaried | words.hardly_active(fitted)
+    stuck = np.array([untold[list(axes)].any() for axes in shares.effects])
+    low, high = shares.low, shares.high
+    if quality.verdict == "do not trust":
+        low, high = 0.0 * low, 0.0 * high + 1.0
+    share, std, low, high = (
+        np.where(stuck, np.nan, v) for v in (shares.share, shares.std, low, high)
+    )
     return replace(shares, share=share, std=std, low=low, high=high)
 
 

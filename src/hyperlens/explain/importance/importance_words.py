@@ -10,8 +10,9 @@ import numpy as np
 
 from hyperlens.errors import listed
 from hyperlens.explain.importance.good import part_name, place
+from hyperlens.explain.models.support import FEW
 from hyperlens.surrogates.quality import FAIR_R2
-from hyperlens.words import SURROGATES, counted, effect_name, effect_when, number, percent
+from hyperlens.words import SURROGATES, counted, effect_name, effect_when, number, percent, tenths
 
 if TYPE_CHECKING:
     from hyperlens.explain.importance.importance import Importance
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from hyperlens.explain.importance.shares import Shares
     from hyperlens.explain.models.fitting import Fitted
     from hyperlens.runs.history import History
-    from hyperlens.spaces.cube import FloatArray
+    from hyperlens.spaces.cube import BoolArray, FloatArray
 
 WORTH_SAYING = 0.02  # a disagreement of the surrogates below this share is not mentioned
 
@@ -27,6 +28,8 @@ WORTH_SAYING = 0.02  # a disagreement of the surrogates below this share is not 
 def sentence(record: Importance) -> str:
     if record.parameters and math.isnan(record.share[0]):
         return f"What mattered for {record.objective} cannot be known from these trials."
+    if not record.verdict.known:
+        return f"What mattered for {record.objective} is not known: {record.verdict.reason}."
     if not record.parameters or not record.share[0] > 0:
         return f"No parameter changes what the surrogate expects of {record.objective}."
     first = record.names[0]
@@ -34,13 +37,13 @@ def sentence(record: Importance) -> str:
         first += " (which the best trial does not use)"
     first += "," * bool(effect_when(record.parameters[0], record.when))
     text = (
-        f"{first} mattered most {where(record)}: {percent(float(record.share[0]))} of the variance"
+        f"{first} mattered most {where(record)}: {tenths(float(record.share[0]))} of the variance"
     )
     if record.level is not None and not math.isnan(record.low[0]):
-        low, high = percent(float(record.low[0])), percent(float(record.high[0]))
+        low, high = tenths(float(record.low[0])), tenths(float(record.high[0]))
         text += f" ({percent(record.level)} interval {low} to {high})"
     after = [
-        f"{name} ({percent(float(s))}{', not used by the best trial' * absent(record, p)})"
+        f"{name} ({tenths(float(s))}{', not used by the best trial' * absent(record, p)})"
         for p, name, s in zip(
             record.parameters[1:3], record.names[1:3], record.share[1:3], strict=True
         )
@@ -118,6 +121,12 @@ def disagreements(
     return sentences
 
 
+def hardly_active(fitted: Fitted) -> BoolArray:
+    """Which parameters are active in too few trials for anything to be known of them."""
+    X = fitted.training.X
+    return np.asarray((~np.isnan(X)).sum(axis=0) < min(FEW, len(X)))
+
+
 def notes(history: History, fitted: Fitted, shares: Shares) -> list[str]:
     """What is to be known of shares, and what cannot be."""
     sentences = []
@@ -143,6 +152,15 @@ def notes(history: History, fitted: Fitted, shares: Shares) -> list[str]:
         sentences.append(
             f"{listed(same)} never varied in these trials, so nothing can be known of {its} "
             f"importance; the other shares hold for the one value of {it} that was tried."
+        )
+    rare = [
+        name for name, few in zip(history.space.names, hardly_active(fitted), strict=True) if few
+    ]
+    rare = [name for name in rare if name not in same]
+    if rare and known:
+        it = "it is" if len(rare) == 1 else "each is"
+        sentences.append(
+            f"The importance of {listed(rare)} is not known: {it} active in fewer than {FEW} trials."
         )
     if history.space.configspace.forbidden_clauses:
         sentences.append("Forbidden combinations count as part of the space here.")

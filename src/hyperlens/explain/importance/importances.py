@@ -10,6 +10,7 @@ import numpy as np
 from hyperlens.explain.importance.importance import INTERVAL, SHARE, Importance, importance
 from hyperlens.explain.importance.importance_words import column_title, where
 from hyperlens.explain.importance.questions import LeadingQuestion, leading_question
+from hyperlens.explain.models.verdict import Verdict
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -58,6 +59,10 @@ class Importances(Record):
     @property
     def quality(self) -> Quality:
         return self.leading.quality
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.leading.verdict
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -12,17 +12,18 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
-from hyperlens.explain.importance.importance import INTERVAL
+from hyperlens.explain.importance.importance import INTERVAL, known
 from hyperlens.explain.importance.once import Effects
 from hyperlens.explain.importance.shares import shares
 from hyperlens.explain.models.leader import named_or_leader
+from hyperlens.explain.models.verdict import WIDE, Ground, Verdict, grounds, judge
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import decimals, effect_name, number, percent, tenths
+from hyperlens.words import decimals, effect_name, percent, tenths
 
 H = (
     "Friedman's H: the root of the part of the pair's joint variance that is not the sum of the two "
@@ -48,6 +49,7 @@ class Interactions(Record):
     level: float | None
     effects: tuple[Effect, ...]
     quality: Quality
+    verdict: Verdict
     notes: tuple[str, ...]
 
     @property
@@ -59,9 +61,11 @@ class Interactions(Record):
         )
         if not self.pairs or not self.share[0] > 0:
             return f"No two parameters act together in what the surrogate expects. {meaning}"
+        if not self.verdict.known:
+            return f"What acts together is not known: {self.verdict.reason}. {meaning}"
         return (
             f"Most of what two parameters do together is {effect_name(self.pairs[0])}: H "
-            f"{number(float(self.h[0]), 2)}, {percent(float(self.share[0]))} of the variance. "
+            f"{decimals(float(self.h[0]))}, {tenths(float(self.share[0]))} of the variance. "
             f"{meaning}"
         )
 
@@ -102,7 +106,7 @@ def interactions(
     if len(history.space) < 2:
         raise AnalysisError("One parameter has nothing to interact with; tune at least two.")
     fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
-    variance_shares = shares(history, fitted, 2, level, seed)
+    variance_shares = known(shares(history, fitted, 2, level, seed), fitted, fitted.quality)
     pairs = [k for k, effect in enumerate(variance_shares.effects) if len(effect) == 2]
     h = friedman(variance_shares.effects, variance_shares.share[None, :], pairs)[0]
     low = high = np.full(len(pairs), np.nan)
@@ -114,8 +118,11 @@ def interactions(
             axis=0,
         )
         low, high = np.minimum(low, h), np.maximum(high, h)
+    if fitted.quality.verdict == "do not trust":
+        low, high = 0.0 * low, 0.0 * high + 1.0
+    low, high = (np.where(np.isnan(h), np.nan, end) for end in (low, high))
     share = variance_shares.share[pairs]
-    order = np.argsort(-np.nan_to_num(share), kind="stable")
+    order = np.argsort(-np.nan_to_num(share, nan=-1.0), kind="stable")
     names = history.space.names
     ordered = [(names[a], names[b]) for a, b in (variance_shares.effects[pairs[k]] for k in order)]
     acting = [p for p, s in zip(ordered, share[order], strict=True) if s > 0]
@@ -133,8 +140,22 @@ def interactions(
             for pair in acting[:effects]
         ),
         quality=fitted.quality,
+        verdict=judge(
+            (
+                *grounds(history, fitted, range(len(names))),
+                *_of_h(ordered, low[order], high[order]),
+            )
+        ),
         notes=fitted.notes,
     )
+
+
+def _of_h(pairs: list[tuple[str, str]], low: FloatArray, high: FloatArray) -> list[Ground]:
+    """How wide the interval of the first pair's H is."""
+    if not pairs or not high[0] - low[0] > WIDE:
+        return []
+    ends = f"{decimals(float(low[0]))} to {decimals(float(high[0]))}"
+    return [Ground("caution", f"H of {effect_name(pairs[0])} may be anything from {ends}")]
 
 
 def friedman(effects: Effects, drawn: FloatArray, pairs: list[int]) -> FloatArray:
@@ -144,6 +165,4 @@ def friedman(effects: Effects, drawn: FloatArray, pairs: list[int]) -> FloatArra
     total = together.copy()
     for side in (0, 1):
         total += drawn[:, [alone[effects[k][side]] for k in pairs]]
-    return np.asarray(
-        np.sqrt(np.divide(together, total, out=np.zeros_like(total), where=total > 0))
-    )
+    return np.asarray(np.sqrt(np.divide(together, total, out=0.0 * total, where=total > 0)))

@@ -13,6 +13,7 @@ import numpy as np
 from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap
+from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
 from hyperlens.explain.run.configurations import BEST_VALUE, Which, named
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -52,6 +53,7 @@ class LocalImportance(Record):
     best_values: tuple[Any, ...]
     surrogate: str
     quality: Quality
+    verdict: Verdict
     sentence: str
     notes: tuple[str, ...]
 
@@ -110,6 +112,7 @@ def local_importance(
     share = variance / total if total > 0 else np.full(len(space), np.nan)
     order = np.argsort(-variance, kind="stable")
     names = tuple(space.names[j] for j in order)
+    verdict = judge(grounds(history, fitted, range(len(space))))
     return LocalImportance(
         objective=chosen.name,
         maximize=chosen.maximize,
@@ -123,7 +126,8 @@ def local_importance(
         best_values=tuple(best_values[j] for j in order),
         surrogate=fitted.name,
         quality=fitted.quality,
-        sentence=_sentence(here.called, names, share[order]),
+        verdict=verdict,
+        sentence=guessed(verdict, _sentence(here.called, names, share[order])),
         notes=fitted.notes,
     )
 
@@ -147,5 +151,6 @@ def _sentence(at: str, names: tuple[str, ...], share: FloatArray) -> str:
     if np.isnan(share).any():
         return f"Around {at} no parameter changes what is predicted."
     return (
-        f"Around {at}, '{names[0]}' causes {share[0]:.0%} of what varies when one parameter moves."
+        f"Around {at}, '{names[0]}' causes {tenths(float(share[0]))} of what varies when one parameter "
+        "moves."
     )

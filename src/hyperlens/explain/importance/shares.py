@@ -175,15 +175,12 @@ def heading(share: FloatArray, draws: FloatArray) -> FloatArray:
     return np.asarray(np.clip(share + gained / (math.sqrt(2.0) - 1.0), 0.0, 1.0))
 
 
-def ranks(draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Between which ranks (1 is the largest) each effect stays in a part `level` of the halves."""
-    if not len(draws):
-        unknown = np.full(draws.shape[1], np.nan)
-        return unknown, unknown
-    place = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable") + 1.0
-    tail = (1 - level) / 2
-    low, high = np.quantile(place, [tail, 1 - tail], axis=0)
-    return np.floor(low), np.ceil(high)
+def ranks(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The best and the worst rank (1 is the largest) that intervals leave open; nan without one."""
+    above = (low[:, None] > high).sum(axis=0)  # certainly larger
+    reach = (high[:, None] >= low).sum(axis=0)  # perhaps as large
+    first, last = (np.where(np.isnan(low), np.nan, place) for place in (above + 1.0, 1.0 * reach))
+    return first, last
 
 
 def _parts(n: int, m: int, count: int, seed: int) -> list[IntArray]:

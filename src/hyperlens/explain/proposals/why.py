@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens import words
+from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
 from hyperlens.explain.proposals.aims import Aim, aim
 from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, position
 from hyperlens.explain.proposals.question import Baseline, Question, Score, score_of
@@ -95,6 +96,7 @@ class Why(Record):
     background_size: int
     level: float
     quality: Quality
+    verdict: Verdict
     basis: str  # what bound and score are, and by which of them it was chosen
     sentence: str
     sentences: tuple[str, ...]  # one a parameter
@@ -259,6 +261,7 @@ def explained(
         background_size=len(latents),
         level=question.level,
         quality=source.quality,
+        verdict=judge([of_surrogate(source.quality)]),
         basis=basis_sentence(tau, objective.maximize, judged, sign * source.best),
         sentence=overall_sentence(
             trial, names, arrays[judged.part], actual, average, objective, reference, judged

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hyperlens.surrogates.quality import Quality
+from hyperlens.explain.models.verdict import Verdict
 from hyperlens.tables import Table
 
 
@@ -67,8 +67,8 @@ class Card:
 
     `figure` is Plotly's JSON, `csv` the numbers behind it. `captions` are sentences that go with
     some values of the controls, as `when` says. `problem` says why the card has nothing
-    to show. `qualities` are those of the surrogates on which the card rests; `how` says how it is to
-    be read and how it was computed.
+    to show. `verdict` is on what the card shows; `how` says how it is to be read and how it was
+    computed.
     """
 
     id: str
@@ -85,6 +85,6 @@ class Card:
     table: Table | None = None
     grid: Grid | None = None
     problem: str | None = None
-    qualities: tuple[Quality, ...] = ()
+    verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
     how: tuple[str, ...] = ()

@@ -30,11 +30,10 @@ def card_of(record: Record, id: str, title: str, *how: str, **other: Any) -> Car
         other["figure"] = figure_of(record)
     if "table" not in other:
         other["table"] = record.tables[0]
-    quality = getattr(record, "quality", None)
-    own = {
+    own: dict[str, Any] = {
         "lead": record.lead,
         "csv": record.to_csv(),
-        "qualities": () if quality is None else (quality,),
+        "verdict": getattr(record, "verdict", None),
         "notes": tuple(note for note in record.notes if note not in record.lead),
     }
     return Card(id=id, title=title, how=how, **own | other)

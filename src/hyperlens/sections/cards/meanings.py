@@ -1,5 +1,6 @@
 """What each number of a card means and how it was computed, a sentence each."""
 
+from hyperlens.explain.models.support import FEW, LARGE
 from hyperlens.surrogates.quality import FAIR_R2, GOOD_R2
 
 BEST = "The best measured value among the complete trials, exactly as the run recorded it."
@@ -10,18 +11,15 @@ MATTERS = (
     "The parameter or pair with the largest share: the part of the variance of the surrogate's "
     "prediction over the whole space that is due to it (functional ANOVA)."
 )
-PRIMARY = (
-    "The verdict on the surrogate that cross-validates better and that the numbers of this page come "
-    "from; both are on the card of the method."
-)
 SURROGATES = (
     "The verdict on a surrogate, cross-validated on the trials: trust from R² "
     f"{GOOD_R2:g} on with a band that holds, caution from {FAIR_R2:g} on, else do not trust."
 )
 VERDICT = (
-    "The surrogate was fitted to parts of the trials and asked for the rest: R² is the part of their "
-    "variance it predicts, coverage how often its 95 % band held them. It can be trusted from R² "
-    f"{GOOD_R2:g} on with a band that holds, with caution from {FAIR_R2:g} on."
+    "The verdict on what this card shows; its weakest ground decides. Trust needs a surrogate that "
+    f"predicts unseen trials (R² {GOOD_R2:g} or more, {FAIR_R2:g} for caution), trials all over what is "
+    f"shown ({FEW} or more of each category and of each {LARGE:g} of a range), most trials learnt from, "
+    "a narrow interval, and a second surrogate that agrees."
 )
 REGION = (
     "Part of the space that the region takes, how many analysed trials lie in it, and the "

@@ -117,12 +117,13 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
         for p, s in zip(record.parameters, record.share, strict=True)
         if len(p) == 2 and s > 0
     ]
-    first = (
-        f"The strongest pair is {say.effect_name(pairs[0][0], record.when)} with "
-        f"{say.percent(float(pairs[0][1]))} {where(record)}."
-        if pairs
-        else "No two parameters act together in what the surrogate expects."
-    )
+    first = "No two parameters act together in what the surrogate expects."
+    if pairs:
+        share = say.tenths(float(pairs[0][1]))
+        name = say.effect_name(pairs[0][0], record.when)
+        first = f"The strongest pair is {name} with {share} {where(record)}."
+    if not record.verdict.known:
+        first = "Which pairs matter is not known; these are a guess."
     return Card(
         id="heatmap",
         title="Parameters and pairs",
@@ -132,5 +133,6 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
         ),
         figure=as_plain(draw_heatmap(record)),
         csv=record.to_csv(),
+        verdict=record.verdict,
         how=(SHARE.format(part=where(record)),),
     )

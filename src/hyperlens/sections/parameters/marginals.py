@@ -17,14 +17,16 @@ def cards(records: Records) -> tuple[Card, ...]:
     if len(effects) < 2:
         return ()
     widest = max(effects, key=lambda e: e.change)
+    start = "All on one scale: " if widest.verdict.known else "Not known, only a guess: "
     card = Card(
         id="marginals",
         title="Marginals",
         lead=(
-            f"All on one scale: {widest.parameters[0]} moves the average {widest.objective} most, by "
+            f"{start}{widest.parameters[0]} moves the average {widest.objective} most, by "
             f"{say.number(widest.change, 3)} from one value to another. A flat line may still matter "
             "together with another parameter.",
         ),
+        verdict=widest.verdict,
         figure=as_plain(draw_marginals(effects)),
         csv="".join(_block(e, first=k == 0) for k, e in enumerate(effects[:MOST])),
         how=(
