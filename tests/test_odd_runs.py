@@ -154,8 +154,8 @@ def one_parameter() -> hl.History:
 
 def few_for_many() -> hl.History:
     rng = np.random.default_rng(4)
-    space = hl.Space.of([hl.Parameter(f"p{j}", "float", 0, 1) for j in range(12)])
-    values = [{f"p{j}": float(x) for j, x in enumerate(row)} for row in rng.random((8, 12))]
+    space = hl.Space.of([hl.Parameter(f"p{j}", "float", 0, 1) for j in range(8)])
+    values = [{f"p{j}": float(x) for j, x in enumerate(row)} for row in rng.random((6, 8))]
     return run(values, [v["p0"] for v in values], space=space)
 
 
