@@ -114,8 +114,7 @@ def test_importance_table_has_the_numbers() -> None:
         f"20.0{FIXED}%",
         f"10.0{FIXED}% to 30.0{FIXED}%",
     )
-    assert f"10{FIXED}% of the variance is left" in found.lead[2]
-    assert "more than 2 parameters" in found.lead[2]
+    assert "more than 2 parameters" not in found.lead[2]  # there are two
     assert found.qualities == (LOW,)
 
 
@@ -194,7 +193,7 @@ def test_regions_say_where_the_effect_is_sure() -> None:
         "Where opt is adam, which holds the best trial, the effect of lr is known to ±0.12 instead "
         "of ±0.4 over the whole space."
     )
-    assert "least sure where opt is sgd (±0.5, 1 trial)" in found.lead[2]
+    assert "least sure where opt is sgd (±0.5, 1 trial)" in found.lead[1]
     assert found.table is not None
     assert found.table.columns == ("rule", "share of the space", "trials", "mean std", "best trial")
     assert found.table.rows == (
