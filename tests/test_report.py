@@ -122,7 +122,7 @@ def test_importance_table_has_the_numbers() -> None:
         f"20.0{FIXED}%",
         f"10.0{FIXED}% to 30.0{FIXED}%",
     )
-    assert "The interval holds it" in found.lead[1]
+    assert "The interval holds it" in found.lead[2]
     record = analysis()[IMPORTANCE]
     assert isinstance(record, hl.Importance)
     alone = replace(record, order=1).meaning
@@ -204,7 +204,7 @@ def test_regions_say_where_the_effect_is_sure() -> None:
         "Where opt is adam, which holds the best trial, the effect of lr is known to ±0.12 instead "
         "of ±0.4 over the whole space."
     )
-    assert "least sure where opt is sgd (±0.5, 1 trial)" in found.lead[2]
+    assert "least sure where opt is sgd (±0.5, 1 trial)" in found.lead[1]
     assert found.table is not None
     assert found.table.columns == ("rule", "share of the space", "trials", "mean std", "best trial")
     assert found.table.rows == (

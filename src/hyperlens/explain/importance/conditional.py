@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens.explain.importance.good import Good
 from hyperlens.explain.importance.shares import Shares, posterior
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.runs.history import History
@@ -49,7 +50,7 @@ def conditional_parameters(
     fitted: Fitted,
     shares: Shares,
     level: float | None,
-    bound: float | None,
+    part: Good | None,
 ) -> tuple[Conditional, ...]:
     """Those of a run, in the order of its space, as far as the surrogate knows them."""
     cube, space = fitted.cube, history.space
@@ -59,7 +60,7 @@ def conditional_parameters(
     variances: dict[Any, FloatArray] = {}  # by condition, for children often share one
     found = []
     with one_thread():
-        inside = _Inside(fitted, bound) if children else None
+        inside = _Inside(fitted, part.bound if part else None) if children else None
         for child in children:
             assert inside is not None
             condition = cube.conditions[child]

@@ -265,13 +265,14 @@ def importance(
     part = good_part(found.primary, quantile, seed) if among == "good" else None
     good = _good(history, part, objective)
     primary, first = _answer(history, found.primary, part, order, level, how)
-    secondary, second = None, None
-    if found.secondary is not None:
-        secondary, second = _answer(history, found.secondary, part, order, level, how)
+    other = found.secondary
+    secondary, second = _answer(history, other, part, order, level, how) if other else (None, None)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second)
     numbers: dict[str, Any] = {name: column[ranked] for name, column in columns.items()}
+    asked_of = place(among, good["quantile"])
+    doubts = words.disagreements(names, primary, secondary, first.effects, columns, asked_of)
     record = Importance(
         objective=history.objective(objective).name,
         surrogate=primary.name,
@@ -287,19 +288,10 @@ def importance(
         quality=primary.quality,
         secondary_quality=None if secondary is None else secondary.quality,
         verdict=judge([of_surrogate(primary.quality)]),
-        notes=(
-            *primary.notes,
-            *words.notes(history, primary, first),
-            *words.disagreements(
-                names, primary, secondary, first.effects, columns, place(among, good["quantile"])
-            ),
-            *found.problems,
-        ),
+        notes=(*primary.notes, *words.notes(history, primary, first), *doubts, *found.problems),
         among=among,
         **good,
-        conditional=conditional_parameters(
-            history, objective, primary, first, level, part.bound if part else None
-        ),
+        conditional=conditional_parameters(history, objective, primary, first, level, part),
         _asked=Asked(history, objective, budget, good["bound"] if part else cap),
     )
     return replace(record, verdict=_verdict(record, history, primary))

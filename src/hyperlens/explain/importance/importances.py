@@ -88,10 +88,12 @@ class Importances(Record):
         columns = [
             Column("effect", first.names),
             *_answer(first, first.share, first.low, first.high),
-            Column("rank", places, lambda ends: rank(*ends), f"{RANK} {where(first)}."),
             *_answer(self.other, beside["share"], beside["low"], beside["high"]),
             *first.where_active,
         ]
+        if first.level is not None:
+            place = Column("rank", places, lambda ends: rank(*ends), f"{RANK} {where(first)}.")
+            columns.insert(3, place)
         if first.secondary_name is not None:
             meaning = f"The share that another surrogate gives {where(first)}: a second opinion."
             columns.append(

@@ -51,7 +51,9 @@ class LeadingQuestion(Record):
         """Which of the two questions the run answers, and why."""
         everywhere, good = place("all", None), place("good", self.quantile)
         if self.because == "no intervals":
-            return f"Without intervals, what mattered {everywhere} stands first."
+            return (
+                f"What mattered {everywhere} stands first, for nothing says which answer is surer."
+            )
         there = f"{good} ({self.objective} {number(self.bound)} or better)"
         start = "What this run answers best is what mattered"
         whole, narrow = (f"{100 * width:.1f} points" for width in (self.width_all, self.width_good))
