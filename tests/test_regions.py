@@ -198,7 +198,7 @@ def test_the_effect_in_a_region_is_the_average_of_its_predictions() -> None:
 def test_rules_name_every_trial_once_and_the_best_in_one_leaf() -> None:
     """The rules, read as conditions on trials, choose the trials that each leaf counts."""
     history = study()
-    tree = hl.regions(history, "a", levels=3)
+    tree = hl.regions(history, "a", levels=3, surrogate="gp")
     assert sum(leaf.trials for leaf in tree.leaves) == 60
     assert [leaf.holds_best for leaf in tree.leaves].count(True) == 1
     assert len({leaf.rule for leaf in tree.leaves}) == len(tree.leaves) == 8
