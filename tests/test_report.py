@@ -83,7 +83,8 @@ def test_summary_says_how_the_run_went() -> None:
     assert "4 trials: 3 complete, 1 failed." in lead
     assert "lowest loss is 0.4, reached by trial 2" in lead
     interval = f"(90{FIXED}% interval 50.0{FIXED}% to 70.0{FIXED}%)"
-    assert f"lr mattered most over the whole space: 60.0{FIXED}% of the variance {interval}" in lead
+    share = f"60.0{FIXED}% of the variance {interval}"
+    assert f"lr mattered most over the whole space: {share}" in lead
     assert summary.verdict == CAUTION
     assert summary.notes == ("plain", "a warning")
     assert summary.table is not None

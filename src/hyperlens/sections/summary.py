@@ -89,15 +89,20 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         name, detail = "not known", "from these trials"
         if importance.verdict.known and (importance.share[:1] > 0).any():
             name = short(say.effect_name(importance.parameters[0]), 32)
-            detail = f"{say.tenths(float(importance.share[0]))} share {where(importance)}"
-            condition = say.effect_when(importance.parameters[0], importance.when)
-            detail += f", when {condition}" if condition else ""
-            if absent(importance, importance.parameters[0]):
-                detail += "; the best trial does not use it"
+            detail = _share(importance)
         facts.append(Fact("matters most", name, detail, meanings.MATTERS))
         detail = "on what mattered"
         facts.append(Fact("verdict", importance.verdict.word, detail, meanings.VERDICT))
     return tuple(facts)
+
+
+def _share(importance: Importance) -> str:
+    """The largest share: of which part of the space, under which condition."""
+    first = importance.parameters[0]
+    text = f"{say.tenths(float(importance.share[0]))} share {where(importance)}"
+    condition = say.effect_when(first, importance.when)
+    text += f", when {condition}" if condition else ""
+    return text + "; the best trial does not use it" * absent(importance, first)
 
 
 def _configuration(overview: Overview) -> Table:

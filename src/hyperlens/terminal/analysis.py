@@ -8,7 +8,7 @@ from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.explanation import Unavailable
-from hyperlens.sections.parameters.importance import both
+from hyperlens.sections.parameters.importance import both, leading
 from hyperlens.sections.parameters.regions import REGIONS
 from hyperlens.sections.run.failures import FAILURES
 from hyperlens.sections.run.models import MODELS, WINNER
@@ -76,8 +76,7 @@ def _facts(analysis: Analysis) -> Table:
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
     rows.add_row("", Text(printable(", ".join(values))))
-    importance = both(analysis)
-    if not isinstance(importance, Unavailable):
+    if isinstance(importance := leading(analysis), Importance):
         verdict = importance.verdict
         rows.add_row("verdict", Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
     return rows

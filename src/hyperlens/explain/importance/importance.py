@@ -248,18 +248,15 @@ def importance(
 ) -> Importance:
     """Shares of variance of every parameter and every interaction up to `order`.
 
-    The run's leader is asked, the surrogate that cross-validates best, unless `surrogate` names one;
-    another gives a second opinion, unless the forest is named, which is asked alone. `level=None`
-    skips the intervals. `among="good"` asks what mattered among the good: costs worse than those of
-    the best part `quantile` of the space count as equal; by default it is the smallest of a tenth, a
-    quarter and a half in which there are enough trials. `cap` names the cost itself: a number, the
-    `"default"` configuration's, or a quantile of the trials, `"quantile=0.25"` (Hutter et al. 2014
-    section 3.3).
+    The run's leader is asked unless `surrogate` names one; another gives a second opinion, unless the
+    forest is named, which is asked alone. `level=None` skips the intervals. `among="good"` counts costs
+    worse than those of the best part `quantile` of the space as equal, by default the smallest of a
+    tenth, a quarter and a half with enough trials. `cap` names that cost: a number, the `"default"`
+    configuration's, or a quantile of the trials, `"quantile=0.25"` (Hutter et al. 2014 section 3.3).
 
     The average over the space is uniform on the search's own scale: a log parameter by its logarithm.
     """
-    _check(history, order, level)
-    _check_question(among, quantile, cap)
+    _check(history, order, level, among, quantile, cap)
     how: dict[str, Any] = {"seed": seed, "trees": trees, "objective": objective, "budget": budget}
     found = leader(history, surrogate=surrogate, cap=cap, **how)
     part = good_part(found.primary, quantile, seed) if among == "good" else None
@@ -322,21 +319,20 @@ def _answer(
         if isinstance(fitted.model, Additive):
             bound = part.bound
         else:
-            fitted = fit(
-                history, fitted.name, cap=history.shown(part.bound, how["objective"]), **how
-            )
-    return fitted, known(
-        shares(history, fitted, order, level, how["seed"], bound), fitted, fitted.quality
-    )
+            cap = history.shown(part.bound, how["objective"])
+            fitted = fit(history, fitted.name, cap=cap, **how)
+    found = shares(history, fitted, order, level, how["seed"], bound)
+    return fitted, known(found, fitted, fitted.quality)
 
 
 def _verdict(record: Importance, history: History, primary: Fitted) -> Verdict:
-    names = tuple(map(effect_name, record.parameters))
+    """Where the search has not been speaks against shares over the whole space alone."""
+    everywhere = range(len(history.space)) if record.among == "all" else ()
     return judge(
         (
-            *grounds(history, primary, range(len(history.space))),
-            of_share(names[0], float(record.low[0]), float(record.high[0]), record.trials),
-            of_second_opinion(names, record.secondary, record.secondary_quality),
+            *grounds(history, primary, everywhere),
+            of_share(record.names[0], float(record.low[0]), float(record.high[0]), record.trials),
+            of_second_opinion(record.names, record.secondary, record.secondary_quality),
         )
     )
 
@@ -349,7 +345,14 @@ def _columns(first: Shares, second: Shares | None) -> dict[str, FloatArray]:
     return numbers | _aligned(first.effects, second)
 
 
-def _check(history: History, order: int, level: float | None) -> None:
+def _check(
+    history: History,
+    order: int,
+    level: float | None,
+    among: str,
+    quantile: float | None,
+    cap: Cap | None,
+) -> None:
     if order not in (1, 2, 3):
         raise AnalysisError(f"Interactions of order {order} are not computed; choose 1, 2 or 3.")
     if order == 3 and len(history.space) > MOST_TRIPLE_PARAMETERS:
@@ -358,9 +361,6 @@ def _check(history: History, order: int, level: float | None) -> None:
         )
     if level is not None and not 0 < level < 1:
         raise AnalysisError(f"An interval of {level} is not a level; choose one between 0 and 1.")
-
-
-def _check_question(among: str, quantile: float | None, cap: Cap | None) -> None:
     if among not in ("all", "good"):
         raise AnalysisError(f"There is no importance among '{among}'; choose 'all' or 'good'.")
     if among == "all" and quantile is not None:

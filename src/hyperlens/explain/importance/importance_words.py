@@ -36,9 +36,8 @@ def sentence(record: Importance) -> str:
     if absent(record, record.parameters[0]):
         first += " (which the best trial does not use)"
     first += "," * bool(effect_when(record.parameters[0], record.when))
-    text = (
-        f"{first} mattered most {where(record)}: {tenths(float(record.share[0]))} of the variance"
-    )
+    share = tenths(float(record.share[0]))
+    text = f"{first} mattered most {where(record)}: {share} of the variance"
     if record.level is not None and not math.isnan(record.low[0]):
         low, high = tenths(float(record.low[0])), tenths(float(record.high[0]))
         text += f" ({percent(record.level)} interval {low} to {high})"

@@ -57,12 +57,12 @@ class Importances(Record):
         return self.whole.objective
 
     @property
-    def quality(self) -> Quality:
-        return self.leading.quality
-
-    @property
     def verdict(self) -> Verdict:
         return self.leading.verdict
+
+    @property
+    def quality(self) -> Quality:
+        return self.leading.quality
 
     @property
     def notes(self) -> tuple[str, ...]:

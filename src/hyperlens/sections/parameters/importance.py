@@ -119,9 +119,8 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
     ]
     first = "No two parameters act together in what the surrogate expects."
     if pairs:
-        share = say.tenths(float(pairs[0][1]))
-        name = say.effect_name(pairs[0][0], record.when)
-        first = f"The strongest pair is {name} with {share} {where(record)}."
+        strongest, share = say.effect_name(pairs[0][0], record.when), say.tenths(float(pairs[0][1]))
+        first = f"The strongest pair is {strongest} with {share} {where(record)}."
     if not record.verdict.known:
         first = "Which pairs matter is not known; these are a guess."
     return Card(
