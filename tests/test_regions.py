@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -233,24 +234,23 @@ def test_growing_by_hand_and_taking_back() -> None:
 
 def test_stopping_rules() -> None:
     history = study()
-    assert len(hl.regions(history, "a", splits=4).leaves) == 5
-    first = hl.regions(history, "a", splits=1)
-    assert first.tree[1].rule == hl.regions(history, "a", levels=1).tree[1].rule
-    assert len(hl.regions(history, "a", levels=2, min_improvement=0.99).leaves) == 1
-    sizes = [r.points for r in hl.regions(history, "a", levels=4, min_size=100).leaves]
+    regions = partial(hl.regions, surrogate="gp")
+    assert len(regions(history, "a", splits=4).leaves) == 5
+    first = regions(history, "a", splits=1)
+    assert first.tree[1].rule == regions(history, "a", levels=1).tree[1].rule
+    assert len(regions(history, "a", levels=2, min_improvement=0.99).leaves) == 1
+    sizes = [r.points for r in regions(history, "a", levels=4, min_size=100).leaves]
     assert min(sizes) >= 100
     whole = first.tree[0].confidence
-    assert len(hl.regions(history, "a", until=1.01 * whole).leaves) == 1
-    steps = hl.regions(
-        history, "b", until=0.9 * hl.regions(history, "b", levels=0).tree[0].confidence
-    )
+    assert len(regions(history, "a", until=1.01 * whole).leaves) == 1
+    steps = hl.regions(history, "b", until=0.9 * regions(history, "b", levels=0).tree[0].confidence)
     assert steps.best is not None
     if not steps.notes:
         assert steps.best.confidence <= 0.9 * steps.tree[0].confidence
-    hopeless = hl.regions(history, "a", until=0.0, min_size=200)
+    hopeless = regions(history, "a", until=0.0, min_size=200)
     assert any("No further split" in note for note in hopeless.notes)
     with pytest.raises(hl.AnalysisError, match="exclude each other"):
-        hl.regions(history, "a", levels=1, splits=1)
+        regions(history, "a", levels=1, splits=1)
 
 
 @pytest.mark.parametrize("criterion", ["l2", "area", "variance", "mean"])

@@ -143,7 +143,7 @@ def test_the_options_do_what_the_method_does(folder: Path, run: Any) -> None:
     history = hl.read(folder).select(where="model != 'svm'", states=["complete", "pruned"])
     record = hl.importance(history, 1, level=None)
     words = ("--where", "model != 'svm'", "--states", "complete,pruned", "--format", "json")
-    said = run("importance", folder, "--level", "0", "--order", "1", *words)
+    said = run("importance", folder, "--among", "all", "--level", "0", "--order", "1", *words)
     assert json.loads(said.out) == json.loads(record.to_json())
 
 
