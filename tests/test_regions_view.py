@@ -224,7 +224,8 @@ def test_analysis_holds_what_the_functions_say(history: hl.History) -> None:
     lead, first = effects[0], regions[0]
     assert isinstance(lead, hl.Effect)
     assert isinstance(first, hl.Regions)
-    assert first.surrogate == lead.surrogate == interactions.surrogate == "gp"
+    leads = hl.leader(history).primary.name
+    assert first.surrogate == lead.surrogate == interactions.surrogate == leads
     shown = [r.parameter for r in regions if isinstance(r, hl.Regions)]
     assert shown == [e.parameters[0] for e in effects if isinstance(e, hl.Effect)][:3]
     assert len(first.tree) == 1 + 2 * Choices.splits
