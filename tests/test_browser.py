@@ -21,7 +21,7 @@ from hyperlens.dashboard import create_app
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.reports.render import report_html
 from hyperlens.sections.analysis import Analysis
-from hyperlens.sections.parameters.importance import IMPORTANCE
+from hyperlens.sections.parameters.importance import both
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -211,7 +211,7 @@ def test_figures_and_tables_can_be_saved(watch: Open, tmp_path: Path) -> None:
     assert found["SVG"].startswith(b"<svg")
     assert b"lr" in found["SVG"]
     assert found["PNG"].startswith(b"\x89PNG")
-    made = curves()[IMPORTANCE]
+    made = both(curves())
     assert found["CSV"].decode() == made.to_csv()
     with seen.page.expect_download() as saved:
         seen.page.get_by_role("button", name="Save the table as CSV").click()
