@@ -428,9 +428,9 @@ def test_conditions_are_inferred_and_said(tmp_path: Path) -> None:
     assert records("importance", "--among", "all", path, "--level", "0")["parameters"][0] == [
         "model"
     ]
-    # a pair has no value where C is inactive, and that is no reason to call it flat
-    report = page.read_text()
-    assert "expects the same value for every model × C" not in report
+    report = page.read_text()  # C counts once, under its condition
+    assert "C, when model is svm" in report
+    assert "model × C" not in report
     assert "'C' is active only when model is svm" in good("effect", path, "C").text
     together = run("effect", path, "C", "depth")
     assert together.code == 2
