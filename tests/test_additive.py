@@ -846,3 +846,22 @@ def test_intervals_of_shares_hold_the_truth() -> None:
         truth = variances / variances.sum()
         held.extend(((low <= truth) & (truth <= high)).tolist())
     assert np.mean(held) >= 0.8
+
+
+def begun_elsewhere(first: FloatArray, rest: FloatArray) -> Additive:
+    """A run whose beginning lies at `first` and whose rest lies at `rest`; costly beyond a half."""
+    X = np.vstack([first, rest])
+    return Additive().fit(X, 0.1 * smooth(X) + 5 * np.maximum(X[:, 0] - 0.5, 0))
+
+
+def test_a_search_is_surprised_by_a_beginning_that_its_rest_never_saw() -> None:
+    """Intervals are wider then, and not where the beginning is like the rest."""
+    everywhere, later = sampled(CONTINUOUS, 20, 0), sampled(CONTINUOUS, 60, 1)
+    like = begun_elsewhere(everywhere, later)
+    narrow = begun_elsewhere(everywhere, later * [0.4, 1.0])
+    assert like.surprise < 1.3
+    assert narrow.surprise > like.surprise + 0.2
+    assert narrow.widened > like.widened >= additive.WIDENED
+    assert narrow.fit(like.X, like.y).surprise == like.surprise  # of the data it has now
+    few = Additive().fit(later[:25], smooth(later[:25]))
+    assert few.surprise == 1.0

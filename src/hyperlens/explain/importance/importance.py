@@ -47,8 +47,8 @@ WHERE_ACTIVE = (
     "its interval."
 )
 INTERVAL = (
-    "Where the share would lie if the run were repeated with other trials, at this level: from "
-    "refits on random parts of the data."
+    "Where the share lies at this level: by functions drawn that agree with the trials (additive "
+    "Gaussian process), or by refits on random parts of the data (the other surrogates)."
 )
 
 
@@ -68,7 +68,7 @@ class Importance(Record):
 
     `surrogate` is the primary one, the run's leader unless one was named; `secondary` are the shares
     of the other.
-    `std` is the spread over trees (over parts of the data for a Gaussian process). `low` and `high`
+    `std` is the spread over draws, trees or parts of the data (`spread_of`). `low` and `high`
     bound the share at level `level`, all of it where the surrogate is not to be trusted; `rank_low` and
     `rank_high` are the ranks that these intervals leave open; nan when `level` is None. `rest` is what
     is left for higher orders.
@@ -110,7 +110,8 @@ class Importance(Record):
     @property
     def spread_of(self) -> str:
         """What `std` is the spread over."""
-        return "trees" if self.surrogate == "forest" else "parts of the data"
+        over = {"forest": "trees", "additive": "draws"}
+        return over.get(self.surrogate, "parts of the data")
 
     @property
     def secondary_name(self) -> str | None:

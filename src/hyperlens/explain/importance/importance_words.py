@@ -68,6 +68,13 @@ def absent(record: Importance, parameters: Sequence[str]) -> bool:
     return any(child.parameter in parameters and not child.used for child in record.conditional)
 
 
+def of_interval(record: Importance) -> str:
+    """What an interval is over."""
+    if record.surrogate == "additive":
+        return "among functions that agree with the trials"
+    return "as it would vary if the run were repeated"
+
+
 def meaning(record: Importance) -> str:
     sentences = [
         f"A share is the part of the variance of {record.objective} {where(record)} "
@@ -81,8 +88,7 @@ def meaning(record: Importance) -> str:
         )
     if record.level is not None and not np.isnan(record.low).all():
         sentences.append(
-            f"The interval holds it at a level of {percent(record.level)}, as it would vary if the "
-            "run were repeated."
+            f"The interval holds it at a level of {percent(record.level)}, {of_interval(record)}."
         )
     parameters = {name for names in record.parameters for name in names}
     if len(parameters) > record.order and not math.isnan(record.rest):

@@ -121,7 +121,7 @@ def reason(primary: Quality, others: Sequence[Quality]) -> str:
     if _r2(primary) >= _r2(best):
         why = "which cross-validates best"
     elif _unexplained(primary) <= _unexplained(best):
-        why = "whose intervals hold also where the search has not looked"
+        why = "whose intervals take in what the search has not looked at"
     return (
         f"{start}, {why}: R2 {decimals(primary.r2)}, against {decimals(best.r2)} of the "
         f"{best.surrogate}."

@@ -37,17 +37,15 @@ DRAWS = 256
 SETS, FEWER_SETS, MANY = 16, 8, 400  # sets of hyperparameters; fewer with more than so many rows
 ANCHORS = 1024
 ANCHOR_NOISE = (
-    1e-3  # of the unit variance: what of a function on the user's scale is beyond triples
+    1e-3  # of the unit variance: what of a function is beyond triples on the user's scale
 )
 HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 WIDENED = 1.3  # how much wider intervals are than the posterior, which takes its kernel for certain
-FIRST, FEWEST_LATER = (
-    20,
-    20,
-)  # trials at the beginning of a search that are predicted from so many others
+FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that predicts them
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
+MOST_NOISE = 1e6  # beyond it no covariance is singular unless it holds a nan
 POINTS = 1280  # predictions over which a pointwise variance is averaged, over all of a grid
 
 
@@ -66,12 +64,13 @@ class _Set:
         kernel, warp = Kernel(components, hyper), Warp.of(y, hyper.log_kappa, hyper.log_eta)
         K = kernel.gram(rows, rows)
         noise = hyper.noise + JITTER
-        while True:
+        while noise < MOST_NOISE:
             K[np.diag_indices(len(y))] += noise
             upper, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
             if not failed:
                 return _Set(kernel, warp, warp.forward(y), upper)
             noise *= 10
+        raise ValueError("the covariance of the costs is singular")
 
     def solve(self, right: FloatArray) -> FloatArray:
         """K^-1 times that."""
@@ -113,6 +112,7 @@ class Additive:
     def __init__(self, cube: Cube | None = None, seed: int = 0) -> None:
         self._cube, self.seed, self.fitted_on = cube, seed, 0
         self.sets: tuple[_Set, ...] = ()
+        self.surprise = 1.0
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Draw functions that agree with X (n, d) and costs y (n,)."""
@@ -123,7 +123,7 @@ class Additive:
         rows = self.components.rows(X)
         self.fitted_on = min(len(y), FITTED_ON)
         if np.ptp(y) == 0:
-            self.sets, width = (), self.components.ends[-1]
+            self.sets, self.surprise, width = (), 1.0, self.components.ends[-1]
             self.anchor_costs = np.full((ANCHORS, 2), y[0])
             self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
             return self
@@ -137,19 +137,20 @@ class Additive:
         drawn = sample(density, best, count, rng)
         self.mode = _Set.of(self.components, best, rows, y)
         self.sets = tuple(_Set.of(self.components, t, rows, y) for t in drawn)
+        self.surprise = self._surprise()
         self.anchor_costs = self._drawn_costs(rows, rng)
         self.weights = self._written(self.anchor_costs)
         return self
 
-    @cached_property
-    def surprise(self) -> float:
-        """How far the first trials lie from what the later ones say of them, in standard deviations.
+    def _surprise(self) -> float:
+        """How far the first rows lie from what the later ones say of them, in standard deviations.
 
-        A search begins everywhere and goes on where it is good. If its beginning surprises the rest, so
-        will what it never looked at; nothing that was left out at random could show that. At least 1.
+        Rows are in the order of the trials. A search begins everywhere and goes on where it is good. If
+        its beginning surprises the rest, so will what it never looked at; nothing that was left out at
+        random could show that. At least 1, which it is too where there are few rows.
         """
         first = np.arange(min(FIRST, len(self.y) - FEWEST_LATER))
-        if len(first) < FIRST // 2 or not self.sets:
+        if len(first) < FIRST // 2:
             return 1.0
         squares = []
         for one in self.sets[:: max(len(self.sets) // HELD_OUT, 1)]:
