@@ -27,7 +27,7 @@ SMALL = 0.01  # effects with a smaller long-run share are not counted
 TRIALS = (60, 300)
 NAMES = ("x1", "x2", "x3", "x4")
 EFFECTS = tuple(u for size in (1, 2) for u in combinations(NAMES, size))
-METHODS = ("forest", "GP", "primary")
+METHODS = ("leader", "second opinion")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ PROBLEMS = (
         noise=(10 / 12) ** 0.5,
     ),
     Problem(
-        "steps, some noise (either surrogate may lead)",
+        "steps, some noise (nothing is smooth)",
         lambda X: (
             3.0 * (X[:, 0] > 0.3) + 2.0 * (X[:, 1] > 0.6) + 3.0 * (X[:, 2] > 0.5) * (X[:, 3] > 0.5)
         ),
@@ -101,8 +101,7 @@ def intervals(problem: Problem, trials: int, seed: int) -> dict[str, Interval]:
     secondary = Interval(
         found.secondary[order], found.secondary_low[order], found.secondary_high[order]
     )
-    forest, gp = (primary, secondary) if found.surrogate == "forest" else (secondary, primary)
-    return dict(zip(METHODS, (forest, gp, primary), strict=True))
+    return dict(zip(METHODS, (primary, secondary), strict=True))
 
 
 def coverage(drawn: Sequence[Interval], value: FloatArray) -> FloatArray:
@@ -135,8 +134,8 @@ Level {LEVEL:.0%}, {{datasets}} redrawn data sets a row. *Effects* counts main e
 long-run share is above {SMALL:.0%}; *long-run* is how often their intervals hold the mean share over
 all data sets, averaged over these effects, *worst* the effect that is held least; *within 10 points*
 compares the average with the level; *true share* is how often the interval holds the share of the
-function itself; *width* is the mean width in percentage points. *Primary* is `hl.importance` as it
-comes."""
+function itself; *width* is the mean width in percentage points. *Leader* is `hl.importance` as it
+comes, *second opinion* what it shows beside."""
 
 
 def main() -> None:

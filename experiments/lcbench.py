@@ -28,7 +28,8 @@ import pandas as pd
 import hyperlens as hl
 from experiments import DATA, options, publish, table
 from hyperlens import Parameter, Space
-from hyperlens.explain.effects.regions import Criterion, Region, Regions, regions
+from hyperlens.explain.effects.region_tree import Region
+from hyperlens.explain.effects.regions import Criterion, Regions, regions
 from hyperlens.explain.effects.reliability import nll
 from hyperlens.optimize import SMBO
 from hyperlens.optimize.optimizers import designs as sampling

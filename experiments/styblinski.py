@@ -23,7 +23,8 @@ from scipy.spatial.distance import cdist, pdist
 import hyperlens as hl
 from experiments import options, publish, table
 from hyperlens import Parameter, Space
-from hyperlens.explain.effects.regions import Region, regions
+from hyperlens.explain.effects.region_tree import Region
+from hyperlens.explain.effects.regions import regions
 from hyperlens.explain.effects.reliability import nll
 from hyperlens.optimize import SMBO
 from hyperlens.optimize.optimizers import designs as sampling

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.explain.effects.region_tree import Region
+from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.interactions import Interactions
 from hyperlens.explain.models.verdict import Ground, judge
 from hyperlens.explain.run.bias import Bias

@@ -16,8 +16,8 @@ Keys of a line
     verdict, surrogate, r2           what the record says of itself
     seconds, effect_seconds          of the processor, for importance and for all effects together
     optuna                           by evaluator: its shares
-    good                             the same as share, low, high, true for importance among the good,
-                                     where a record has it
+    good                             share, low, high, true for importance among the good, whose quantile
+                                     and bound are said; whether it leads; where the package has it
     failed                           instead of all numbers: why there are none
 
 A truth counts as inside if its own error puts it there. What a record calls unknown (nan) counts as a
@@ -157,7 +157,7 @@ def measured(tasks: Tasks, study: optuna.Study, truth: Truth, all_budgets: bool)
         "seconds": seconds,
         "effect_seconds": time.process_time() - began,
         "optuna": {} if all_budgets else _optunas(tasks, study),
-        "good": _good(tasks, history, found, truth),
+        "good": _good(tasks, history, truth),
     }
 
 
@@ -183,24 +183,22 @@ def _shares(tasks: Tasks, found: Any) -> Row:
     }
 
 
-def _good(tasks: Tasks, history: hl.History, found: Any, truth: Truth) -> Row | None:
-    """Importance among the good, if this state of the package has it, beside its truth.
-
-    It is looked for as a field of the record, then as a public call; it has the fields of an
-    importance and names its quantile.
-    """
-    good = getattr(found, "good", None)
-    if good is None and (call := getattr(hl, "good_importance", None)) is not None:
-        good = call(history)
-    quantile = getattr(good, "quantile", None)
-    if good is None or quantile is None:
+def _good(tasks: Tasks, history: hl.History, truth: Truth) -> Row | None:
+    """Importance among the good, if this state of the package has it, beside its truth."""
+    call = getattr(hl, "importances", None)
+    if call is None:
         return None
-    name = min(QUANTILES, key=lambda q: abs(QUANTILES[q] - quantile))
-    true, error = truth[f"main_{name}"], truth[f"main_error_{name}"]
+    both = call(history, level=LEVEL)
+    good = both.good
+    name = min(QUANTILES, key=lambda q: abs(QUANTILES[q] - good.quantile))
     return _shares(tasks, good) | {
-        "quantile": quantile,
-        "true": true.tolist(),
-        "true_error": error.tolist(),
+        "quantile": good.quantile,
+        "bound": good.bound,
+        "true_bound": float(truth[name]),
+        "true": truth[f"main_{name}"].tolist(),
+        "true_error": truth[f"main_error_{name}"].tolist(),
+        "verdict": good.verdict.word,
+        "leads": both.leading is good,
     }
 
 

@@ -183,9 +183,13 @@ def _good_table(rows: dict[str, list[Row]]) -> str:
                             f"{coverage(cases, ABOVE):.0%} ({coverage(cases):.0%})",
                             f"{100 * width(cases):.1f}",
                             _first(cases, lambda c: c["share"]),
+                            f"{sum(c['leads'] for c in cases)} of {len(cases)}",
                         ]
                     )
-    header = ["run", "trials", "who", "tasks", "error", "intervals hold (all)", "width", "first"]
+    header = [
+        *("run", "trials", "who", "tasks", "error", "intervals hold (all)", "width", "first"),
+        "leads",
+    ]
     return table(header, lines) if lines else ""
 
 

@@ -12,7 +12,8 @@ from .errors import (
     SpaceError as SpaceError,
 )
 from .explain.effects.effect import Effect as Effect, effect as effect
-from .explain.effects.regions import Region as Region, Regions as Regions, regions as regions
+from .explain.effects.region_tree import Region as Region
+from .explain.effects.regions import Regions as Regions, regions as regions
 from .explain.effects.reliability import Reliability as Reliability, reliability as reliability
 from .explain.importance.ablation import Ablation as Ablation, ablation as ablation
 from .explain.importance.importance import Importance as Importance, importance as importance

@@ -8,7 +8,8 @@ from hyperlens.explain.models.verdict import guessed
 from hyperlens.words import counted, number
 
 if TYPE_CHECKING:
-    from hyperlens.explain.effects.regions import Region, Regions
+    from hyperlens.explain.effects.region_tree import Region
+    from hyperlens.explain.effects.regions import Regions
 
 
 def sentence(record: Regions) -> str:

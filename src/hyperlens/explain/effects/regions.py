@@ -3,32 +3,25 @@
 Symbols
     targets    what regions should be alike in: curves of the variance along the parameter, Eq. 6
     impurity   sum of squared distances to the mean curve of a region, Eq. 6
-    MC, OC     mean standard deviation over the grid, and that next to the best trial
 """
 
 from __future__ import annotations
 
-import heapq
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import scipy
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects import region_words as words
-from hyperlens.explain.effects.averaging import averaged
-from hyperlens.explain.effects.splits import Split, category_split, impurity, ordered_split
+from hyperlens.explain.effects.region_tree import Grower, Region, Tree, leaf_of_best, leaves
 from hyperlens.explain.models.curves import Curves, curves
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import Ground, Verdict, grounds, judge, of_region
 from hyperlens.record import Record, written_out
 from hyperlens.runs.history import History
-from hyperlens.spaces.cube import WHOLE, BoolArray, FloatArray, Runs, inside_box, intersect
-from hyperlens.spaces.rules import rule_in_words, sides
+from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, table
@@ -42,28 +35,6 @@ STD = (
     "Standard deviation of the surrogate's prediction, averaged over the parameter's grid and over "
     "the region: how surely the effect is known there."
 )
-
-
-@dataclass(frozen=True)
-class Region:
-    """A node of the tree: a box of the space and the effect in it, in the user's direction."""
-
-    id: int
-    parent: int | None
-    level: int
-    rule: str
-    share: float  # of the space in which the parameter is active
-    points: int  # of the sample
-    trials: int
-    confidence: float  # MC
-    confidence_best: float  # OC
-    holds_best: bool
-    mean: FloatArray
-    std: FloatArray
-    low: FloatArray
-    high: FloatArray
-    box: Mapping[int, Runs] = field(repr=False)  # column -> part of its axis
-    children: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +52,7 @@ class Regions(Record):
     surrogate: str
     level: float
     best_value: Any
-    tree: tuple[Region, ...]
+    tree: Tree
     quality: Quality
     grounds: tuple[Ground, ...]  # of the verdict, whatever the regions
     notes: tuple[str, ...]
@@ -95,12 +66,12 @@ class Regions(Record):
 
     @property
     def leaves(self) -> tuple[Region, ...]:
-        return tuple(r for r in self.tree if r.children is None)
+        return leaves(self.tree)
 
     @property
     def best(self) -> Region | None:
         """The leaf that holds the best trial."""
-        return next((r for r in self.leaves if r.holds_best), None)
+        return leaf_of_best(self.tree)
 
     @property
     def splits(self) -> int:
@@ -179,7 +150,7 @@ class Regions(Record):
         """Split one leaf where it gains most."""
         if self._grower is None:
             raise AnalysisError("This record is apart from its run; compute the regions again.")
-        return self._grower.split(self, region)
+        return replace(self, tree=self._grower.split(self.tree, region))
 
     def merge(self, region: int) -> Regions:
         """Take back the split of a region and everything below it."""
@@ -229,8 +200,9 @@ def regions(
         history, objective, parameter, column, codes, fitted, level, drawn,
         _targets(fitted, history, drawn, criterion, curve), min_size, min_improvement, seed,
     )  # fmt: skip
+    tree = grower.grown(levels, splits, until)
     target = history.objective(objective)
-    tree = Regions(
+    return Regions(
         objective=target.name,
         maximize=target.maximize,
         parameter=parameter,
@@ -242,13 +214,20 @@ def regions(
         surrogate=fitted.name,
         level=level,
         best_value=history.best(objective).values.get(parameter),
-        tree=(grower.root(),),
+        tree=tree,
         quality=fitted.quality,
         grounds=grounds(history, fitted, (column,)),
-        notes=fitted.notes,
+        notes=(*fitted.notes, *_not_reached(tree, until)),
         _grower=grower,
     )
-    return grower.grown(tree, levels, splits, until)
+
+
+def _not_reached(tree: Tree, until: float | None) -> tuple[str, ...]:
+    """That the best trial's region is not as sure as it was to be."""
+    best = leaf_of_best(tree)
+    if until is None or best is None or best.confidence <= until:
+        return ()
+    return (f"No further split brings the mean standard deviation to {until:g}.",)
 
 
 def _check(criterion: str, *stops: float | None) -> None:
@@ -270,194 +249,3 @@ def _targets(
     T = np.sqrt(drawn.variance) if curve == "std" else drawn.variance
     T = np.where(np.isnan(T), np.nanmean(T, axis=0), T)
     return T.mean(axis=1, keepdims=True) if criterion == "area" else T
-
-
-@dataclass(frozen=True)
-class Grower:
-    """What growing a tree of regions needs beside the tree."""
-
-    history: History
-    objective: str | None
-    parameter: str
-    column: int
-    codes: FloatArray
-    fitted: Fitted
-    level: float
-    drawn: Curves
-    targets: FloatArray
-    min_size: int
-    min_improvement: float
-    seed: int
-
-    # Growing: by levels, best first, or until the best trial's region is sure enough
-
-    def root(self) -> Region:
-        return self._region(0, None, 0, {})
-
-    def grown(
-        self, tree: Regions, levels: int | None, splits: int | None, until: float | None
-    ) -> Regions:
-        if until is not None:
-            tree = self.until(tree, until)
-        elif splits is not None:
-            tree = self.best_first(tree, splits)
-        else:
-            tree = self.by_levels(tree, 3 if levels is None else levels)
-        return replace(tree, tree=self.known(tree.tree))
-
-    def split(self, tree: Regions, region: int) -> Regions:
-        leaf = next((r for r in tree.leaves if r.id == region), None)
-        if leaf is None:
-            known = ", ".join(str(r.id) for r in tree.leaves)
-            raise AnalysisError(f"There is no leaf {region}; choose one of {known}.")
-        chosen = self._best(leaf)
-        if chosen is None:
-            raise AnalysisError(f"Region {region} cannot be split further; choose another one.")
-        grown = self._apply(tree, leaf, chosen)
-        return replace(grown, tree=self.known(grown.tree))
-
-    def by_levels(self, tree: Regions, levels: int) -> Regions:
-        for depth in range(levels):
-            for leaf in tree.leaves:
-                if leaf.level == depth and (chosen := self._best(leaf)):
-                    tree = self._apply(tree, leaf, chosen)
-        return tree
-
-    def best_first(self, tree: Regions, splits: int) -> Regions:
-        heap: list[tuple[float, int, Region, Split]] = []
-
-        def offer(leaf: Region) -> None:
-            if chosen := self._best(leaf):
-                heapq.heappush(heap, (-chosen.gain, leaf.id, leaf, chosen))
-
-        offer(tree.tree[0])
-        for _ in range(splits):
-            if not heap:
-                break
-            _, _, leaf, chosen = heapq.heappop(heap)
-            before = len(tree.tree)
-            tree = self._apply(tree, leaf, chosen)
-            for child in tree.tree[before:]:
-                offer(child)
-        return tree
-
-    def until(self, tree: Regions, confidence: float) -> Regions:
-        while leaf := tree.best:
-            if self.known((replace(leaf, parent=None),))[0].confidence <= confidence:
-                break
-            chosen = self._best(leaf)
-            if chosen is None:
-                note = f"No further split brings the mean standard deviation to {confidence:g}."
-                return replace(tree, notes=(*tree.notes, note))
-            tree = self._apply(tree, leaf, chosen)
-        return tree
-
-    # One step of Algorithm 1: the best split of a node, and its two regions
-
-    def _best(self, leaf: Region) -> Split | None:
-        """The split that gains most among columns active in the whole node (Appendix B)."""
-        rows = self._rows(leaf.box)
-        T = self.targets[rows]
-        cube = self.history.space.cube
-        active = np.asarray(cube.active(self.drawn.latents[rows]).all(axis=0))
-        barred = {self.column} | cube.descendants(self.column)
-        options = []
-        for j in range(cube.d):
-            if j in barred or not active[j] or len(T) < 2:
-                continue
-            x = self.drawn.latents[rows, j]
-            axis = cube.axes[j]
-            if axis.codes is not None and not axis.ordered:
-                split = category_split(j, axis.level(x), T, self.min_size)
-            else:
-                split = ordered_split(j, axis.snap(x), T, self.min_size)
-            if split is not None:
-                options.append(split)
-        best = max(options, key=lambda s: s.gain, default=None)
-        floor = max(self.min_improvement * impurity(self.targets), 1e-300)
-        return best if best is not None and best.gain >= floor else None
-
-    def _apply(self, tree: Regions, leaf: Region, chosen: Split) -> Regions:
-        box = dict(leaf.box)
-        rows = np.flatnonzero(self._rows(box))
-        j = chosen.column
-        x = self.drawn.latents[rows, j]
-        axis = self.history.space.cube.axes[j]
-        left, right = sides(self.history.space.parameters[j], axis, x, chosen.left)
-        first = max(r.id for r in tree.tree) + 1
-        children = [
-            self._region(
-                first + k, leaf.id, leaf.level + 1, box | {j: intersect(box.get(j, WHOLE), side)}
-            )
-            for k, side in enumerate((left, right))
-        ]
-        old = [replace(r, children=(first, first + 1)) if r.id == leaf.id else r for r in tree.tree]
-        return replace(tree, tree=(*old, *children))
-
-    def _region(self, id: int, parent: int | None, depth: int, box: dict[int, Runs]) -> Region:
-        """A region whose effect is still to be computed."""
-        cube = self.history.space.cube
-        best = self.history.space.encode([self.history.best(self.objective).values])
-        unknown = np.full(len(self.codes), np.nan)
-        return Region(
-            id=id,
-            parent=parent,
-            level=depth,
-            rule=rule_in_words(self.history.space, box),
-            share=cube.share(box, (self.column,)) / cube.share({}, (self.column,)),
-            points=int(self._rows(box).sum()),
-            trials=int(inside_box(self.fitted.training.X, box | {self.column: WHOLE}).sum()),
-            confidence=math.nan,
-            confidence_best=math.nan,
-            holds_best=bool(inside_box(best, box | {self.column: WHOLE})[0]),
-            mean=unknown,
-            std=unknown,
-            low=unknown,
-            high=unknown,
-            box=box,
-        )
-
-    # The effect in each region: exact in the leaves (Eq. 5), weighted means above them
-
-    def known(self, tree: tuple[Region, ...]) -> tuple[Region, ...]:
-        """The same tree with every effect: exact in leaves, inner ones as weighted means of theirs.
-
-        Both the mean and the mean of pointwise variances (Eq. 5) of a region are the means of its
-        parts' by their share of the space.
-        """
-        by_id: dict[int, Region] = {}
-        for region in reversed(tree):  # children come after parents
-            if not np.isnan(region.mean).all():
-                by_id[region.id] = region
-            elif region.children is None:
-                average = averaged(
-                    self.fitted, (self.column,), self.codes[:, None], self.seed, region.box
-                )
-                sign = self.history.objective(self.objective).sign
-                by_id[region.id] = self._with(region, sign * average.mean, average.pointwise)
-            else:
-                parts = [by_id[k] for k in region.children]
-                weights = [p.share for p in parts]
-                mean = np.average([p.mean for p in parts], axis=0, weights=weights)
-                variance = np.average([p.std**2 for p in parts], axis=0, weights=weights)
-                by_id[region.id] = self._with(region, mean, variance)
-        return tuple(by_id[region.id] for region in tree)
-
-    def _with(self, region: Region, mean: FloatArray, variance: FloatArray) -> Region:
-        std = np.sqrt(variance)
-        reach = float(scipy.stats.norm.ppf((1 + self.level) / 2)) * std
-        best = self.history.space.encode([self.history.best(self.objective).values])
-        near = best[0, self.column]
-        at = None if np.isnan(near) else int(np.argmin(np.abs(self.codes - near)))
-        return replace(
-            region,
-            mean=mean,
-            std=std,
-            low=mean - reach,
-            high=mean + reach,
-            confidence=float(np.nanmean(std)),
-            confidence_best=math.nan if at is None else float(std[at]),
-        )
-
-    def _rows(self, box: Mapping[int, Runs]) -> BoolArray:
-        return inside_box(self.drawn.latents, box)

@@ -10,7 +10,8 @@ from typing import Any
 
 from plotly.graph_objects import Figure, Scatter
 
-from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.explain.effects.region_tree import Region
+from hyperlens.explain.effects.regions import Regions
 from hyperlens.plots.parts.axes import number_axis, tick_axis
 from hyperlens.plots.parts.colours import GREY, VERMILLION, see_through
 from hyperlens.plots.parts.marks import rows, star, whiskers

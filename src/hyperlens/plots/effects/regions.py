@@ -2,7 +2,8 @@
 
 from plotly.graph_objects import Figure
 
-from hyperlens.explain.effects.regions import Region, Regions
+from hyperlens.explain.effects.region_tree import Region
+from hyperlens.explain.effects.regions import Regions
 from hyperlens.plots.effects.region_parts import Look, add_curves, add_points, region_axes
 from hyperlens.plots.parts.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from hyperlens.plots.parts.style import figure

@@ -5,7 +5,8 @@ from dataclasses import replace
 from hyperlens import words as say
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect
-from hyperlens.explain.effects.regions import Region, Regions, regions
+from hyperlens.explain.effects.region_tree import Region
+from hyperlens.explain.effects.regions import Regions, regions
 from hyperlens.plots.effects.region_growth import colours_and_dashes, draw_growth
 from hyperlens.record import as_csv
 from hyperlens.sections.cards.card import Card, Control, Node, Tree
