@@ -431,10 +431,10 @@ READING = """\
 Error: mean absolute difference from the true shares of the main effects in percentage points, mean
 over {seeds} runs. Each method's main effects and the true ones are made to sum to one, for Optuna's
 are. *Ours* is `hl.importance` as it comes, with the surrogate that leads; *additive*, *GP* (product
-kernel) and *forest* are its surrogates alone. *Pairs* is the error of our pair shares, not rescaled;
-Optuna gives none. *Lowest* compares ours with Optuna's three. PED-ANOVA answers another question
-(what tells the best trials from all) and is listed because it is Optuna's default. The truth is over the whole space in
-every row, also where TPE chose the trials."""
+kernel) and *forest* are its surrogates alone. *Pairs* is the error of our pair shares, not
+rescaled; Optuna gives none. *Lowest* compares ours with Optuna's three. PED-ANOVA answers another
+question (what tells the best trials from all) and is listed because it is Optuna's default. The
+truth is over the whole space in every row, also where TPE chose the trials."""
 
 
 LOOKS = """\
