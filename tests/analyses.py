@@ -15,6 +15,7 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.local_importance import LocalImportance
 from hyperlens.explain.importance.questions import leading_question
 from hyperlens.explain.models.verdict import Verdict
+from hyperlens.explain.next.winner import Winner
 from hyperlens.explain.run.compare_runs import RunComparison
 from hyperlens.explain.run.footprint import Footprint
 from hyperlens.explain.run.overview import Overview
@@ -141,6 +142,34 @@ def spending(choice: str = "adam") -> Spending:
     )
 
 
+def lucky() -> Winner:
+    """Trial 2 was measured best, trial 3 is expected to be."""
+    return Winner(
+        objective="loss",
+        maximize=False,
+        configurations=3,
+        trial=np.array([2, 3, 0]),
+        observed=np.array([0.4, 0.7, 1.0]),
+        expected=np.array([0.7, 0.6, 0.9]),
+        low=np.array([0.3, 0.4, 0.8]),
+        high=np.array([0.9, 0.8, 1.0]),
+        probability=np.array([0.3, 0.69, 0.01]),
+        repeats=np.array([1, 1, 1]),
+        recommended=3,
+        noise=0.2,
+        known_noise=False,
+        told_apart=True,
+        five=(3, 2, 0),
+        needed=8,
+        chance=0.69,
+        matters=0.01,
+        sure=0.9,
+        overtuning=None,
+        level=0.9,
+        seed=7,
+    )
+
+
 def runs(name: str = "first") -> RunComparison:
     """The first led after two trials, the second in the end."""
     return RunComparison(
@@ -258,6 +287,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "trials": trials(name, choice, text),
         "timeline": timeline(),
         "spending": spending(choice),
+        "luck": lucky(),
         "failures": None,
         "footprint": footprint(name),
         "models": None,

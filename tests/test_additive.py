@@ -18,7 +18,7 @@ from hyperlens.spaces.cube import WHOLE, Axis, Box, Cube, FloatArray, Runs, insi
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.points import sobol
 from hyperlens.surrogates.additive import additive
-from hyperlens.surrogates.additive.additive import Additive, _Set
+from hyperlens.surrogates.additive.additive import Additive, LearntSet
 from hyperlens.surrogates.additive.basis import Basis
 from hyperlens.surrogates.additive.components import Components
 from hyperlens.surrogates.additive.hyper import TREND, Hyper, Prior, spectrum
@@ -495,7 +495,7 @@ def test_draws_have_mean_and_covariance_of_the_dense_posterior(cube: Cube) -> No
     t = random_t(cube.d, rng)
     t[-3] = np.log(0.05)
     rows = components.rows(X)
-    one = _Set.of(components, t, rows, y)
+    one = LearntSet.of(components, t, rows, y)
     count = 4000
     w, trend = one.draw(components.features(rows), count, rng)
     drawn = components.features(components.rows(Z)) @ w + trend

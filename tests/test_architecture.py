@@ -182,6 +182,7 @@ PUBLIC = [
     "Trials",
     "Validation",
     "Why",
+    "Winner",
     "ablation",
     "bias",
     "check_sample_size",
@@ -215,6 +216,7 @@ PUBLIC = [
     "trials",
     "validate",
     "why",
+    "winner",
 ]
 
 

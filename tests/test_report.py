@@ -57,6 +57,7 @@ def test_cards_come_in_order() -> None:
         "timeline",
         "endings",
         "parallel",
+        "luck",
         "footprint",
         "importance",
         "heatmap",

@@ -167,6 +167,7 @@ def records() -> dict[str, Record]:
         hl.footprint(run),
         hl.spending(run),
         hl.bias(run),
+        hl.winner(run),
         hl.compare_runs({"one": run, "two": run}),
         importance,
         importance.subspace(),

@@ -29,6 +29,7 @@ from .explain.importance.local_importance import (
 from .explain.importance.subspace import Subspace as Subspace
 from .explain.models.fitting import Fitted as Fitted, fit as fit
 from .explain.models.leader import Leader as Leader, leader as leader
+from .explain.next.winner import Winner as Winner, winner as winner
 from .explain.proposals.path import ProposalPath as ProposalPath, path as path
 from .explain.proposals.sample_size import (
     SampleSize as SampleSize,

@@ -38,6 +38,10 @@ COMMANDS = {
         "analyses",
         "Where trials fail or diverge: how often by each parameter, and a rule.",
     ),
+    "winner": (
+        "analyses",
+        "Whether the best is best: its probability, what of its lead is luck, what repeats would tell.",
+    ),
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
     "why": (
         "proposals",

@@ -127,6 +127,16 @@ interactions = record_command(hl.interactions, surrogate=SURROGATE, level=LEVEL_
 
 failures = record_command(hl.failures, level=LEVEL, seed=SEED)
 
+winner = record_command(
+    hl.winner,
+    test=typer.Option(help="A cost on other data that was recorded too, to see overtuning."),
+    noise=typer.Option(min=0.0, help="Standard deviation of a repeated cost, if it is known."),
+    matters=typer.Option(min=0.0, help="The smallest difference of interest."),
+    sure=typer.Option(min=0.5, max=0.999, help="How surely repeats are to tell."),
+    level=LEVEL,
+    seed=SEED,
+)
+
 bias = record_command(hl.bias, seed=SEED)
 
 ablation = record_command(

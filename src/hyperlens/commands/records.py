@@ -28,7 +28,7 @@ def record_command(compute: Callable[..., Record], /, **options: Any) -> Callabl
     ) -> None:
         from hyperlens import terminal
 
-        history, objective = read(run, reading, part)
+        history, objective = read(run, reading, part, also=options.get("test"))
         if takes_objective:
             options["objective"] = objective
         with terminal.announced_compilation(), terminal.progress() as step:

@@ -14,8 +14,13 @@ from hyperlens.runs.history import History
 from hyperlens.runs.selection import HYPERVOLUME, Selection
 
 
-def read(source: str, reading: TableReading, part: Selection) -> tuple[History, str | None]:
-    """The part of a run that is asked for, and the name of the objective where one was named."""
+def read(
+    source: str, reading: TableReading, part: Selection, also: str | None = None
+) -> tuple[History, str | None]:
+    """The part of a run that is asked for, and the name of the objective where one was named.
+
+    `also` names one more objective that is to be read, in the same direction where none is recorded.
+    """
     weights = dict(part.weights or {})
     maximize: bool | list[str] | None = reading.maximize
     if weights:
@@ -36,6 +41,9 @@ def read(source: str, reading: TableReading, part: Selection) -> tuple[History, 
     history = run(objective=None if hypervolume else named or None)
     if hypervolume and any(o.name == HYPERVOLUME for o in history.objectives):
         history, hypervolume = run(objective=named), False
+    if also is not None and also not in {o.name for o in history.objectives}:
+        both = [(reading.objective or history.objectives[0].name), also]
+        history = run(objective=both, maximize=both if history.objectives[0].maximize else maximize)
     sizes = {name: abs(weight) for name, weight in weights.items()}
     part = replace(part, weights=sizes or None, hypervolume=hypervolume)
     history = history if part == Selection() else part.of(history)

@@ -3,6 +3,7 @@
 from hyperlens import words as say
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.importance_words import absent, where
+from hyperlens.explain.next.winner import Winner
 from hyperlens.explain.run.configurations import BEST_VALUE
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots.parts.texts import short
@@ -10,6 +11,7 @@ from hyperlens.sections.advice import what_next
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Fact
 from hyperlens.sections.explanation import Records, Unavailable
+from hyperlens.sections.next.winner import LUCK, caution
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import QUESTION, leading
 from hyperlens.sections.run.overview import OVERVIEW
@@ -29,6 +31,7 @@ def cards(records: Records) -> tuple[Card, ...]:
             overview.counts,
             *aside(records),
             f"{overview.sentence} Its configuration is below.",
+            *filter(None, (caution(records),)),
             ("" if known else "What mattered most is not known: ") + importance.sentence,
             *_why(records),
             f"What to do next: {' '.join(what_next(records))}",
@@ -80,7 +83,7 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         Fact(
             f"best {overview.objective}",
             say.number(overview.best),
-            f"trial {overview.best_trial}, {way} is better",
+            f"trial {overview.best_trial}, {way} is better{_instead(records)}",
             meanings.BEST,
         ),
         Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed", meanings.TRIALS),
@@ -94,6 +97,14 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         detail = "on what mattered"
         facts.append(Fact("verdict", importance.verdict.word, detail, meanings.VERDICT))
     return tuple(facts)
+
+
+def _instead(records: Records) -> str:
+    """The trial to take where the best observed is probably lucky."""
+    record = records[LUCK]
+    if not isinstance(record, Winner) or not record.doubtful:
+        return ""
+    return f"; probably lucky, take trial {record.recommended}"
 
 
 def _share(importance: Importance) -> str:

@@ -6,8 +6,10 @@ from rich.text import Text
 
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.next.winner import Winner
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.explanation import Unavailable
+from hyperlens.sections.next.winner import LUCK, caution
 from hyperlens.sections.parameters.importance import both, leading
 from hyperlens.sections.parameters.regions import REGIONS
 from hyperlens.sections.run.failures import FAILURES
@@ -46,7 +48,8 @@ def show_analysis(analysis: Analysis) -> None:
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     leads = [surrogates.sentence] if surrogates.qualities else []
     failed = [record.sentence for record in (analysis[FAILURES],) if record is not None]
-    told = (*failed, analysis[BIAS].sentence, *overview.notes, *importance.notes)
+    best = [analysis[LUCK].sentence] if isinstance(analysis[LUCK], Winner) else []
+    told = (*best, *failed, analysis[BIAS].sentence, *overview.notes, *importance.notes)
     said = (*leads, *regions, *told, *remarks)
     listed(console, (sentence for sentence in said if sentence not in first))
 
@@ -76,6 +79,8 @@ def _facts(analysis: Analysis) -> Table:
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
     rows.add_row("", Text(printable(", ".join(values))))
+    if doubt := caution(analysis):
+        rows.add_row("", Text(printable(doubt)))
     if isinstance(importance := leading(analysis), Importance):
         verdict = importance.verdict
         rows.add_row("verdict", Text(printable(verdict.sentence), style=COLOURS[verdict.word]))

@@ -50,7 +50,7 @@ POINTS = 1280  # predictions over which a pointwise variance is averaged, over a
 
 
 @dataclass(frozen=True)
-class _Set:
+class LearntSet:
     """One set of hyperparameters on the data."""
 
     kernel: Kernel
@@ -59,7 +59,7 @@ class _Set:
     upper: FloatArray  # Cholesky factor of K, (n, n)
 
     @staticmethod
-    def of(components: Components, t: FloatArray, rows: Rows, y: FloatArray) -> _Set:
+    def of(components: Components, t: FloatArray, rows: Rows, y: FloatArray) -> LearntSet:
         hyper = Hyper.of(t)
         kernel, warp = Kernel(components, hyper), Warp.of(y, hyper.log_kappa, hyper.log_eta)
         K = kernel.gram(rows, rows)
@@ -68,7 +68,7 @@ class _Set:
             K[np.diag_indices(len(y))] += noise
             upper, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
             if not failed:
-                return _Set(kernel, warp, warp.forward(y), upper)
+                return LearntSet(kernel, warp, warp.forward(y), upper)
             noise *= 10
         raise ValueError("the covariance of the costs is singular")
 
@@ -111,23 +111,37 @@ class Additive:
 
     def __init__(self, cube: Cube | None = None, seed: int = 0) -> None:
         self._cube, self.seed, self.fitted_on = cube, seed, 0
-        self.sets: tuple[_Set, ...] = ()
+        self.sets: tuple[LearntSet, ...] = ()
         self.surprise = 1.0
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
         """Draw functions that agree with X (n, d) and costs y (n,)."""
+        rng = self._learn(X, y)
+        if not self.sets:
+            self.surprise, width = 1.0, self.components.ends[-1]
+            self.anchor_costs = np.full((ANCHORS, 2), y[0])
+            self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
+            return self
+        self.surprise = self._surprise()
+        self.anchor_costs = self._drawn_costs(self.components.rows(X), rng)
+        self.weights = self._written(self.anchor_costs)
+        return self
+
+    def learn(self, X: FloatArray, y: FloatArray) -> Self:
+        """Draw hyperparameters alone, `sets`, as `fit` does; none where all costs are equal."""
+        self._learn(X, y)
+        return self
+
+    def _learn(self, X: FloatArray, y: FloatArray) -> np.random.Generator:
+        """Draw hyperparameters, from some of the rows if there are many."""
         cube = Cube.continuous(X.shape[1]) if self._cube is None else self._cube
         self.cube, self.X, self.y = cube, X, y
         self.components = Components(cube)
         rng = np.random.default_rng(self.seed)
-        rows = self.components.rows(X)
         self.fitted_on = min(len(y), FITTED_ON)
+        self.sets = ()
         if np.ptp(y) == 0:
-            self.sets, self.surprise, width = (), 1.0, self.components.ends[-1]
-            self.anchor_costs = np.full((ANCHORS, 2), y[0])
-            self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
-            return self
-        # hyperparameters, from some of the rows if there are many
+            return rng
         some = np.sort(rng.permutation(len(y))[:FITTED_ON])
         if np.ptp(y[some]) == 0:
             some[0] = np.argmax(y != y[some[0]])
@@ -135,12 +149,10 @@ class Additive:
         best = mode(density, rng)
         count = SETS if len(y) <= MANY else FEWER_SETS
         drawn = sample(density, best, count, rng)
-        self.mode = _Set.of(self.components, best, rows, y)
-        self.sets = tuple(_Set.of(self.components, t, rows, y) for t in drawn)
-        self.surprise = self._surprise()
-        self.anchor_costs = self._drawn_costs(rows, rng)
-        self.weights = self._written(self.anchor_costs)
-        return self
+        rows = self.components.rows(X)
+        self.mode = LearntSet.of(self.components, best, rows, y)
+        self.sets = tuple(LearntSet.of(self.components, t, rows, y) for t in drawn)
+        return rng
 
     def _surprise(self) -> float:
         """How far the first rows lie from what the later ones say of them, in standard deviations.

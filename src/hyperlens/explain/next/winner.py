@@ -1,0 +1,310 @@
+"""Is the best observed the best of those tried, how much of its lead is luck, and would repeats tell?
+
+Of many noisy costs the lowest is on average too low (the winner's curse). What configurations truly cost
+is drawn from its posterior given all costs (surrogates/additive/true_costs.py): the part of the draws in
+which one is the best is its probability, their mean what it is expected to cost after the noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, MOST_GP_TRIALS
+from hyperlens.explain.next import winner_words
+from hyperlens.explain.next.measurements import Configurations, configurations
+from hyperlens.explain.next.overtuning import Overtuning, overtuning
+from hyperlens.explain.next.separation import repeats_needed
+from hyperlens.record import Record
+from hyperlens.runs.history import Data, History
+from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.additive.true_costs import TrueCosts, true_costs
+from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, between, ends, table
+from hyperlens.words import number, percent, tenths
+
+FIVE = 5  # configurations that are named, and repeated
+SURE = 0.9
+MATTERS = 0.01  # of the difference between the median and the best cost
+LUCK = 0.5  # probability below which the best observed is more likely not the best
+TOLD_APART = 0.05  # R2 of a trial by the others: if it is less, noise may be all there is
+
+REPEATS = "How often it was measured."
+OBSERVED = "What was measured, on average if it was measured several times."
+EXPECTED = "What it would cost on average if it were repeated very often, as far as all costs tell."
+INTERVAL = "Where that lies at this level."
+PROBABILITY = "That this is truly the best of all configurations that were tried."
+
+
+@dataclass(frozen=True)
+class Winner(Record):
+    """The configurations that lead, in the order of what was observed: the first is the best observed.
+
+    Costs are in the user's direction. `noise` is the standard deviation of a repeated cost. `repeats`
+    counts trials of each. `five` are the trials that may be best, the likeliest first; `needed` repeats
+    of each of them choose one that is at most `matters` worse than the best with a chance of `sure`
+    (None where 100 are too few); `chance` is that of the recommended one without any.
+    """
+
+    objective: str
+    maximize: bool
+    configurations: int
+    trial: IntArray
+    observed: FloatArray
+    expected: FloatArray
+    low: FloatArray
+    high: FloatArray
+    probability: FloatArray
+    repeats: IntArray
+    recommended: int
+    noise: float
+    known_noise: bool
+    told_apart: bool
+    five: tuple[int, ...]
+    needed: int | None
+    chance: float
+    matters: float
+    sure: float
+    overtuning: Overtuning | None
+    level: float
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sign(self) -> float:
+        return -1.0 if self.maximize else 1.0
+
+    @property
+    def best(self) -> int:
+        """The trial of the best observed cost."""
+        return int(self.trial[0])
+
+    @property
+    def observed_lead(self) -> float:
+        """How much better the best was than the second, as measured."""
+        return float(self.sign * (self.observed[1] - self.observed[0]))
+
+    @property
+    def expected_lead(self) -> float:
+        """How much better than all others it is expected to be; negative if one is expected better."""
+        return float(np.min(self.sign * self.expected[1:]) - self.sign * self.expected[0])
+
+    @property
+    def luck(self) -> float:
+        """What of the lead is luck."""
+        return self.observed_lead - self.expected_lead
+
+    @property
+    def curse(self) -> float:
+        """By how much the best cost was measured better than it is expected to be (winner's curse)."""
+        return float(self.sign * (self.expected[0] - self.observed[0]))
+
+    @property
+    def doubtful(self) -> bool:
+        """Is the best observed more likely not the best, and another one recommended?"""
+        return self.recommended != self.best and bool(self.probability[0] < LUCK)
+
+    def row(self, trial: int) -> int:
+        """Where a trial stands."""
+        return int(np.flatnonzero(self.trial == trial)[0])
+
+    @property
+    def sentence(self) -> str:
+        """How probably the best observed is the best, what of its lead is luck, would repeats tell."""
+        return winner_words.sentence(self)
+
+    @property
+    def reading(self) -> str:
+        """What is expected after the noise, and which trial to take."""
+        return winner_words.reading(self)
+
+    @property
+    def caution(self) -> str:
+        """What is to be said beside the best observed where it is hardly the best; else empty."""
+        return winner_words.caution(self)
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        told = self.overtuning.sentence if self.overtuning is not None else ""
+        return tuple(filter(None, (self.sentence, self.reading, told)))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        several = bool((self.repeats > 1).any())
+        return (
+            table(
+                Column("trial", self.trial.tolist(), str),
+                Column("measured", self.repeats.tolist(), number, REPEATS) if several else None,
+                Column("observed", self.observed.tolist(), number, OBSERVED),
+                Column("expected", self.expected.tolist(), number, EXPECTED),
+                Column(
+                    f"{percent(self.level)} interval",
+                    ends(self.low, self.high),
+                    between(number),
+                    INTERVAL,
+                ),
+                Column("is the best", self.probability.tolist(), tenths, PROBABILITY),
+            ),
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        return self._fields(
+            "trial", "observed", "expected", "low", "high", "probability", "repeats"
+        )
+
+
+def winner(
+    history: History,
+    *,
+    test: str | None = None,
+    noise: float | None = None,
+    matters: float | None = None,
+    sure: float = SURE,
+    level: float = 0.9,
+    seed: int = 0,
+    objective: str | None = None,
+) -> Winner:
+    """How probably the best observed configuration is the best, and what of its lead is luck.
+
+    `noise` is the standard deviation of a repeated cost where it is known, 0 for an objective that
+    always gives the same; it is estimated otherwise. `matters` is the smallest difference of interest.
+    `test` names an objective that was measured on data the search did not see.
+    """
+    _check(level, sure, noise, matters)
+    data = history.data(objective)
+    tried = configurations(history, data)
+    chosen = history.objective(objective)
+    _check_comparable(history, tried, chosen.name)
+    small, notes = _thinned(tried, seed)
+    with one_thread():
+        model = _learnt(history, data, small, objective, seed)
+        truth = true_costs(history.space.cube, small.measured, model, noise, seed)
+    if matters is None:
+        matters = MATTERS * float(np.median(small.observed) - small.observed.min())
+    likeliest = np.lexsort((truth.expected[truth.rivals], -truth.probability))[:FIVE]
+    needed, chance = repeats_needed(truth.draws[:, likeliest], truth.noise, sure, matters, seed)
+    return Winner(
+        objective=chosen.name,
+        maximize=chosen.maximize,
+        configurations=len(tried.trial),
+        **_leading(small, truth, truth.rivals[likeliest], level, chosen.sign),
+        recommended=int(small.trial[np.argmin(truth.expected)]),
+        noise=float(np.sqrt(np.mean(truth.noise**2))),
+        known_noise=noise is not None or small.measured.exact,
+        told_apart=not truth.noise.any() or _predicted(model) >= TOLD_APART,
+        five=tuple(small.trial[truth.rivals[likeliest]].tolist()),
+        needed=needed,
+        chance=chance,
+        matters=matters,
+        sure=sure,
+        overtuning=None if test is None else overtuning(history, objective, test),
+        level=level,
+        seed=seed,
+        notes=(*tried.notes, *notes, *_ties(small)),
+    )
+
+
+def _leading(
+    tried: Configurations, truth: TrueCosts, likeliest: IntArray, level: float, sign: float
+) -> dict[str, Any]:
+    """Columns of the best observed, the likeliest and the recommended, in the order of what was
+    observed and in the user's direction."""
+    best_first = np.argsort(tried.observed, kind="stable")
+    shown = {*best_first[:FIVE].tolist(), *likeliest.tolist(), int(np.argmin(truth.expected))}
+    rows = np.array([k for k in best_first if k in shown])
+    drawn = np.searchsorted(truth.rivals, rows)  # all of them are rivals
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.sort(sign * np.quantile(truth.draws[:, drawn], tails, axis=0), axis=0)
+    return {
+        "trial": tried.trial[rows],
+        "observed": sign * tried.observed[rows],
+        "expected": sign * truth.expected[rows],
+        "low": low,
+        "high": high,
+        "probability": truth.probability[drawn],
+        "repeats": tried.measured.repeats[rows],
+    }
+
+
+def _check(level: float, sure: float, noise: float | None, matters: float | None) -> None:
+    for what, share in (("An interval", level), ("A chance", sure)):
+        if not 0 < share < 1:
+            raise AnalysisError(f"{what} of {share} is none; choose one between 0 and 1.")
+    for name, value in (("noise", noise), ("matters", matters)):
+        if value is not None and not 0 <= value < np.inf:
+            raise AnalysisError(
+                f"A value of {value} for '{name}' cannot be; give a number in units of the objective, "
+                "0 or more."
+            )
+
+
+def _check_comparable(history: History, tried: Configurations, objective: str) -> None:
+    trials, count = len(tried.measured.y), len(tried.trial)
+    if count == 1:
+        same = "Only one trial is" if trials == 1 else f"All {trials} analysed trials are"
+        what = "analysed" if trials == 1 else "of one configuration"
+        raise AnalysisError(
+            f"{same} {what}, so there is nothing that it could be better than; run others too."
+        )
+    if np.ptp(tried.observed) == 0:
+        cost = number(history.shown(float(tried.observed[0]), objective))
+        raise AnalysisError(
+            f"All {count} configurations have the same '{objective}', {cost}, so none is better than "
+            "another; measure something in which they differ."
+        )
+    if len(history.space) > MOST_GP_PARAMETERS:
+        raise AnalysisError(
+            f"With {len(history.space)} parameters noise cannot be told from what they do; repeat the "
+            "best few trials and compare their means."
+        )
+
+
+def _thinned(tried: Configurations, seed: int) -> tuple[Configurations, tuple[str, ...]]:
+    """All configurations, or the best and a seeded sample of the others where there are very many."""
+    count = len(tried.trial)
+    if count <= MOST_GP_TRIALS:
+        return tried, ()
+    order = np.argsort(tried.observed, kind="stable")
+    best, others = np.split(order, [MOST_GP_TRIALS // 3])
+    more = np.random.default_rng(seed).permutation(others)[: MOST_GP_TRIALS - len(best)]
+    note = (
+        f"The {len(best)} best of {count} configurations were compared, and {len(more)} others drawn at "
+        "random."
+    )
+    return tried.only(np.sort(np.r_[best, more])), (note,)
+
+
+def _learnt(
+    history: History, data: Data, tried: Configurations, objective: str | None, seed: int
+) -> Additive:
+    """Hyperparameters given all costs; those of an additive process that learnt from the same."""
+    name = history.objective(objective).name
+    fitted = history.memory.get(("fit", "additive", seed, name, 64, None, None))
+    y, measured = tried.measured.y, tried.measured
+    if fitted is not None and np.array_equal(fitted.model.y, y):
+        model: Additive = fitted.model
+        return model
+    try:
+        return Additive(history.space.cube, seed).learn(measured.X[measured.which], y)
+    except ValueError as problem:
+        raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
+
+
+def _predicted(model: Additive) -> float:
+    """R2 of each warped cost by all others (Rasmussen and Williams 2006, Eq. 5.12)."""
+    inverse, z = model.mode.inverse, model.mode.z
+    away = (inverse @ z) / np.diagonal(inverse)
+    return float(1 - np.mean(away**2) / np.var(z))
+
+
+def _ties(tried: Configurations) -> tuple[str, ...]:
+    equal = int((tried.observed == tried.observed.min()).sum())
+    if equal == 1:
+        return ()
+    return (
+        f"{equal} configurations share the best cost; the earliest is called the best observed.",
+    )

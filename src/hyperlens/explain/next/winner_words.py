@@ -1,0 +1,108 @@
+"""What is said of a winner: its probability, its luck, and what repeats would tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hyperlens.words import FIXED, counted, number, percent
+
+if TYPE_CHECKING:
+    from hyperlens.explain.next.winner import Winner
+
+SURELY, HARDLY = 0.995, 0.005  # probabilities beyond which no number is given
+NUMBERS = ("no", "one", "two", "three", "four", "five")
+SOME = 0.05  # of a lead: less is hardly any
+
+
+def sentence(record: Winner) -> str:
+    """How probably the best observed is the best, what of its lead is luck, what repeats would tell."""
+    if not record.told_apart:
+        return (
+            f"No trial says anything of another here, so {record.objective} may differ by noise alone: "
+            f"whether trial {record.best} is the best of the {record.configurations} configurations "
+            "tried or only lucky is not known; repeat it to see."
+        )
+    told = (
+        f"Trial {record.best} is the best of the {record.configurations} configurations tried with a "
+        f"probability {_of(float(record.probability[0]))}"
+    )
+    if record.probability[0] >= SURELY:
+        return f"{told}{_why_sure(record)}."
+    return f"{told}; {_lead(record)}; {_repeats(record)}."
+
+
+def reading(record: Winner) -> str:
+    """What is expected after the noise, and which trial to take."""
+    if not record.told_apart or record.noise == 0:
+        return ""
+    first = f"Trial {record.best} was measured with {number(float(record.observed[0]))}"
+    level = percent(record.level)
+    within = f"{level} interval {number(float(record.low[0]))} to {number(float(record.high[0]))}"
+    told = f"{first} and is expected at {number(float(record.expected[0]))} ({within})"
+    if record.recommended == record.best:
+        return f"{told}; no other is expected to be better."
+    k = record.row(record.recommended)
+    return (
+        f"{told}. Trial {record.recommended}, measured with {number(float(record.observed[k]))}, is "
+        f"expected at {number(float(record.expected[k]))}: take that one (the best with a probability "
+        f"{_of(float(record.probability[k]))})."
+    )
+
+
+def caution(record: Winner) -> str:
+    """What is to be said beside the best observed where it is hardly the best; empty otherwise."""
+    if not record.told_apart:
+        return f"Whether trial {record.best} is better than others or only lucky is not known."
+    if not record.doubtful:
+        return ""
+    k = record.row(record.recommended)
+    return (
+        f"Trial {record.best} is probably not the best but lucky (the best of those tried with a "
+        f"probability {_of(float(record.probability[0]))}): take trial {record.recommended}, measured "
+        f"with {number(float(record.observed[k]))} and expected at "
+        f"{number(float(record.expected[k]))}, against {number(float(record.expected[0]))}."
+    )
+
+
+def _of(probability: float) -> str:
+    if probability >= SURELY:
+        return f"above 99{FIXED}%"
+    if probability < HARDLY:
+        return f"under 1{FIXED}%"
+    return f"of {round(100 * probability)}{FIXED}%"
+
+
+def _why_sure(record: Winner) -> str:
+    if record.noise == 0:
+        return ", for a repeated cost is the same"
+    return f": the noise, about {number(record.noise, 2)}, is small"
+
+
+def _lead(record: Winner) -> str:
+    """What of the observed lead over the second is luck."""
+    lead, second = record.observed_lead, int(record.trial[1])
+    if lead == 0:
+        return f"trial {second} has the same cost"
+    of = f"its lead of {number(lead, 2)} over trial {second}"
+    if record.expected_lead <= 0:
+        return f"{of} is luck"
+    if record.luck <= SOME * lead:
+        return f"hardly any of {of} is luck"
+    return f"of {of}, {number(record.luck, 2)} is luck"
+
+
+def _repeats(record: Winner) -> str:
+    """Whether repeats of the few that may be best would tell which is."""
+    few = f"the {NUMBERS[len(record.five)]} likeliest"
+    margin = f" or at most {number(record.matters, 2)} worse" if record.matters else ""
+    if record.needed == 0:
+        return (
+            f"trial {record.recommended} is the best{margin} with {percent(record.chance)}, so that no "
+            "repeats are needed"
+        )
+    if record.needed is None:
+        return (
+            f"the noise, about {number(record.noise, 2)}, is so large that 100 repeats of each of "
+            f"{few} would not tell which is best"
+        )
+    return f"{counted(record.needed, 'repeat')} of each of {few} would tell"
