@@ -11,11 +11,11 @@ import pytest
 import scipy
 
 import hyperlens as hl
-from hyperlens.explain.next.measurements import configurations
 from hyperlens.explain.next.overtuning import overtuning
 from hyperlens.explain.next.separation import chance_of_right_choice, repeats_needed
 from hyperlens.explain.next.winner import Winner
 from hyperlens.record import Record
+from hyperlens.runs.repeats import configurations
 from hyperlens.spaces.cube import Cube
 from hyperlens.surrogates.additive import true_costs as module
 from hyperlens.surrogates.additive.additive import Additive
@@ -162,7 +162,7 @@ def test_what_a_scenario_adds_to_all_is_taken_away() -> None:
             trials.append(hl.Trial(len(trials), t.values, (cost,), instance=instance))
     history = hl.History(SPACE, (hl.Objective("loss"),), tuple(trials))
     tried = configurations(history, history.data())
-    assert tried.measured.within(tried.measured.y) == pytest.approx(0, abs=1e-20)
+    assert tried.y == pytest.approx(tried.observed[tried.which])
     assert tried.observed - 5 == pytest.approx([t.costs[0] for t in run(0.0, 20).trials])
 
 
@@ -172,6 +172,23 @@ def test_known_noise_is_taken_as_it_is() -> None:
     narrow, wide = (hl.winner(history, noise=noise) for noise in (0.02, 1.0))
     assert [narrow.noise, wide.noise] == pytest.approx([0.02, 1.0])
     assert narrow.curse < wide.curse
+
+
+def test_what_is_recommended_is_what_is_expected_to_be_best() -> None:
+    history = run(0.4, seed=2)
+    assert hl.recommend(history).number == hl.winner(history).recommended
+    assert hl.recommend(run(0.0, 80)) == run(0.0, 80).best()
+
+
+def test_of_very_many_the_best_and_a_sample_are_compared() -> None:
+    history = run(0.1, 40)
+    tried = configurations(history, history.data())
+    few = tried.at_most(12)
+    best = set(np.argsort(tried.observed)[:4].tolist())
+    assert best <= set(few.trial.tolist())
+    assert len(few.trial) == len(few.X) == 12
+    assert few.observed == pytest.approx([history.trials[k].costs[0] for k in few.trial])
+    assert "4 best of 40 configurations" in few.notes[-1]
 
 
 # Repeats

@@ -15,14 +15,14 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, MOST_GP_TRIALS
 from hyperlens.explain.next import winner_words
-from hyperlens.explain.next.measurements import Configurations, configurations
 from hyperlens.explain.next.overtuning import Overtuning, overtuning
 from hyperlens.explain.next.separation import repeats_needed
 from hyperlens.record import Record
-from hyperlens.runs.history import Data, History
+from hyperlens.runs.history import History
+from hyperlens.runs.repeats import Configurations, configurations
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.additive.true_costs import TrueCosts, true_costs
+from hyperlens.surrogates.additive.true_costs import Measured, TrueCosts, true_costs
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import number, percent, tenths
@@ -175,14 +175,14 @@ def winner(
     `test` names an objective that was measured on data the search did not see.
     """
     _check(level, sure, noise, matters)
-    data = history.data(objective)
-    tried = configurations(history, data)
     chosen = history.objective(objective)
+    tried = configurations(history, history.data(objective))
     _check_comparable(history, tried, chosen.name)
-    small, notes = _thinned(tried, seed)
+    small = tried.at_most(MOST_GP_TRIALS, seed)
+    measured = Measured(small.X, small.y, small.which)
     with one_thread():
-        model = _learnt(history, data, small, objective, seed)
-        truth = true_costs(history.space.cube, small.measured, model, noise, seed)
+        model = _learnt(history, small, chosen.name, seed)
+        truth = true_costs(history.space.cube, measured, model, noise, seed)
     if matters is None:
         matters = MATTERS * float(np.median(small.observed) - small.observed.min())
     likeliest = np.lexsort((truth.expected[truth.rivals], -truth.probability))[:FIVE]
@@ -194,7 +194,7 @@ def winner(
         **_leading(small, truth, truth.rivals[likeliest], level, chosen.sign),
         recommended=int(small.trial[np.argmin(truth.expected)]),
         noise=float(np.sqrt(np.mean(truth.noise**2))),
-        known_noise=noise is not None or small.measured.exact,
+        known_noise=noise is not None or measured.exact,
         told_apart=not truth.noise.any() or _predicted(model) >= TOLD_APART,
         five=tuple(small.trial[truth.rivals[likeliest]].tolist()),
         needed=needed,
@@ -204,7 +204,7 @@ def winner(
         overtuning=None if test is None else overtuning(history, objective, test),
         level=level,
         seed=seed,
-        notes=(*tried.notes, *notes, *_ties(small)),
+        notes=(*small.notes, *_ties(small)),
     )
 
 
@@ -226,7 +226,7 @@ def _leading(
         "low": low,
         "high": high,
         "probability": truth.probability[drawn],
-        "repeats": tried.measured.repeats[rows],
+        "repeats": np.bincount(tried.which)[rows],
     }
 
 
@@ -243,7 +243,7 @@ def _check(level: float, sure: float, noise: float | None, matters: float | None
 
 
 def _check_comparable(history: History, tried: Configurations, objective: str) -> None:
-    trials, count = len(tried.measured.y), len(tried.trial)
+    trials, count = len(tried.y), len(tried.trial)
     if count == 1:
         same = "Only one trial is" if trials == 1 else f"All {trials} analysed trials are"
         what = "analysed" if trials == 1 else "of one configuration"
@@ -263,33 +263,14 @@ def _check_comparable(history: History, tried: Configurations, objective: str) -
         )
 
 
-def _thinned(tried: Configurations, seed: int) -> tuple[Configurations, tuple[str, ...]]:
-    """All configurations, or the best and a seeded sample of the others where there are very many."""
-    count = len(tried.trial)
-    if count <= MOST_GP_TRIALS:
-        return tried, ()
-    order = np.argsort(tried.observed, kind="stable")
-    best, others = np.split(order, [MOST_GP_TRIALS // 3])
-    more = np.random.default_rng(seed).permutation(others)[: MOST_GP_TRIALS - len(best)]
-    note = (
-        f"The {len(best)} best of {count} configurations were compared, and {len(more)} others drawn at "
-        "random."
-    )
-    return tried.only(np.sort(np.r_[best, more])), (note,)
-
-
-def _learnt(
-    history: History, data: Data, tried: Configurations, objective: str | None, seed: int
-) -> Additive:
+def _learnt(history: History, tried: Configurations, objective: str, seed: int) -> Additive:
     """Hyperparameters given all costs; those of an additive process that learnt from the same."""
-    name = history.objective(objective).name
-    fitted = history.memory.get(("fit", "additive", seed, name, 64, None, None))
-    y, measured = tried.measured.y, tried.measured
-    if fitted is not None and np.array_equal(fitted.model.y, y):
+    fitted = history.memory.get(("fit", "additive", seed, objective, 64, None, None))
+    if fitted is not None and np.array_equal(fitted.model.y, tried.y):
         model: Additive = fitted.model
         return model
     try:
-        return Additive(history.space.cube, seed).learn(measured.X[measured.which], y)
+        return Additive(history.space.cube, seed).learn(tried.X[tried.which], tried.y)
     except ValueError as problem:
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
 

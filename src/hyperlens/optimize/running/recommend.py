@@ -3,22 +3,24 @@
 import numpy as np
 
 from hyperlens.runs.history import History, Trial
-from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.runs.repeats import configurations
+from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.additive.true_costs import Measured, true_costs
 from hyperlens.surrogates.threads import one_thread
 
-MOST_ROWS = 1500  # beyond them the process is conditioned on a sample
+MOST_CONFIGURATIONS = 1500  # beyond them the best and a sample of the others are compared
+MOST_PARAMETERS = 60  # beyond them noise is not told from what parameters do
 
 
 def recommend(history: History, objective: str | None = None, seed: int = 0) -> Trial:
-    """The trial whose predicted mean is best, by a Gaussian process with estimated noise (Croppi's
-    "best predicted"). `history.best()` is the best observed."""
-    data = history.data(objective)
-    if np.ptp(data.y) == 0:
+    """The trial of the configuration that is expected to be best after the noise, as `winner` says it
+    (Croppi's "best predicted"). `history.best()` is the best observed."""
+    tried = configurations(history, history.data(objective)).at_most(MOST_CONFIGURATIONS, seed)
+    if np.ptp(tried.observed) == 0 or not 0 < len(history.space) <= MOST_PARAMETERS:
         return history.best(objective)
-    rows = np.arange(len(data.y))
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(seed).permutation(rows)[:MOST_ROWS])
+    cube, measured = history.space.cube, Measured(tried.X, tried.y, tried.which)
     with one_thread():  # the same bytes on any number of cores
-        model = GP(history.space.cube, seed=seed).fit(data.X[rows], data.y[rows])
-        mean, _ = model.predict(data.X)
-    return history.trials[int(data.rows[np.argmin(mean)])]
+        model = Additive(cube, seed).learn(tried.X[tried.which], tried.y)
+        expected = true_costs(cube, measured, model, seed=seed).expected
+    number = int(tried.trial[np.argmin(expected)])
+    return next(trial for trial in history.trials if trial.number == number)

@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from hyperlens.runs.history import Data, History
 from hyperlens.spaces.cube import FloatArray, IntArray
-from hyperlens.surrogates.additive.true_costs import Measured
 
 MOST_ROUNDS = 50  # of taking away the means of scenarios and of configurations in turn
+BEST = 3  # of very many a third is the best, the rest drawn at random
 
 
 @dataclass(frozen=True)
 class Configurations:
     """Each configuration once, in the order of their first trials; `trial` is that one's number."""
 
-    measured: Measured
+    X: FloatArray  # (m, d)
+    y: FloatArray  # minimised costs of all rows, (n,)
+    which: IntArray  # configuration of each row, (n,)
     trial: IntArray  # (m,)
-    observed: FloatArray  # mean of its minimised costs, (m,)
     notes: tuple[str, ...] = ()
 
-    def only(self, rows: IntArray) -> Configurations:
-        """Some of them, in ascending order."""
-        place = np.full(len(self.trial), -1)
+    @property
+    def observed(self) -> FloatArray:
+        """Mean of the costs of each, (m,)."""
+        return np.bincount(self.which, self.y) / np.bincount(self.which)
+
+    def at_most(self, most: int, seed: int = 0) -> Configurations:
+        """All of them, or the best and a seeded sample of the others where there are more."""
+        count = len(self.trial)
+        if count <= most:
+            return self
+        best, others = np.split(np.argsort(self.observed, kind="stable"), [most // BEST])
+        more = np.random.default_rng(seed).permutation(others)[: most - len(best)]
+        rows = np.sort(np.r_[best, more])
+        place = np.full(count, -1)
         place[rows] = np.arange(len(rows))
-        which = place[self.measured.which]
-        kept = which >= 0
-        measured = Measured(self.measured.X[rows], self.measured.y[kept], which[kept])
-        return replace(
-            self, measured=measured, trial=self.trial[rows], observed=self.observed[rows]
+        kept = place[self.which] >= 0
+        note = (
+            f"The {len(best)} best of {count} configurations were compared, and {len(more)} others "
+            "drawn at random."
         )
+        which, notes = place[self.which[kept]], (*self.notes, note)
+        return Configurations(self.X[rows], self.y[kept], which, self.trial[rows], notes)
 
 
 def configurations(history: History, data: Data) -> Configurations:
@@ -46,14 +59,13 @@ def configurations(history: History, data: Data) -> Configurations:
     which = np.argsort(order)[which.ravel()]
     first = first[order]
     y, notes = _without_scenarios(history, data, which)
-    measured = Measured(data.X[first], y, which)
     number = np.array([history.trials[i].number for i in data.rows])
-    if measured.freedom:
+    if len(first) < len(y):
         notes += (
             f"{len(data.y)} trials are {len(first)} configurations; one that was run several times is "
             "named by its first trial and counts with the mean of its costs.",
         )
-    return Configurations(measured, number[first], measured.means(y), notes)
+    return Configurations(data.X[first], y, which, number[first], notes)
 
 
 def _without_scenarios(
