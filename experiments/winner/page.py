@@ -17,8 +17,9 @@ UNIFORM = 0.2  # each of the five that were measured best
 READING = f"""\
 Functions on continuous, mixed and conditional spaces ({{problems}}), {TRIALS} trials each by
 {{searches}}. Noise is normal with a standard deviation of 0, 5, 20 and 50 % of the spread of the true
-costs over the space; two cases are not what the model assumes: *uneven* noise grows from nothing to twice its level along the first parameter,
-*heavy-tailed* noise is Student's t with 2.5 degrees of freedom. The true cost of every trial is known.
+costs over the space; two cases are not what the model assumes: *uneven* noise grows from nothing to
+twice its level along the first parameter, *heavy-tailed* noise is Student's t with 2.5 degrees of
+freedom. The true cost of every trial is known.
 
 Priors of the cases of `surrogates/additive/true_costs.py` were chosen on five other functions (sphere,
 Styblinski-Tang, steps, a network, two models) with other seeds (`--half tuning`); nothing was changed

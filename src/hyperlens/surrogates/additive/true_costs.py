@@ -39,10 +39,10 @@ from hyperlens.surrogates.additive.kernel import JITTER
 from hyperlens.surrogates.gaussian_process.kernels import factors_of, gram, is_category
 
 DRAWS = 4096
-MOST_RIVALS = 300  # configurations that are drawn: those that may be best
+MOST_RIVALS = 150  # configurations that are drawn: those that may be best
 MOST_OBSERVED = 10  # and these of the lowest cost
 MOST_CORRELATED = 700  # configurations up to which h may be correlated
-NEGLIGIBLE = 1e-3  # weight of a case below which it is not drawn from
+NEGLIGIBLE = 0.01  # weight of a case, beside the largest, below which it is not drawn from
 INACTIVE = 0.5  # correlation of h where a parameter is active and where it is not
 
 
