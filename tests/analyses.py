@@ -288,6 +288,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "timeline": timeline(),
         "spending": spending(choice),
         "luck": lucky(),
+        "pareto": None,
         "failures": None,
         "footprint": footprint(name),
         "models": None,

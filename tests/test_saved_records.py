@@ -9,6 +9,7 @@ import math
 import pkgutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -155,6 +156,8 @@ def records() -> dict[str, Record]:
         for k, values in enumerate(space.decode(X))
     )
     run = hl.History(space, (hl.Objective("loss"),), trials, "a run")
+    both = (hl.Objective("loss"), hl.Objective("gain", maximize=True))
+    twice = hl.History(space, both, tuple(replace(t, costs=2 * t.costs) for t in trials))
     importance = hl.importance(run, level=None)
     effect, regions = hl.effect(run, "lr"), hl.regions(run, "lr", splits=2)
     table = pd.DataFrame(
@@ -168,6 +171,8 @@ def records() -> dict[str, Record]:
         hl.spending(run),
         hl.bias(run),
         hl.winner(run),
+        hl.pareto(twice),
+        hl.choose(twice, "loss < 1e9"),
         hl.compare_runs({"one": run, "two": run}),
         importance,
         importance.subspace(),

@@ -30,6 +30,8 @@ from .explain.importance.subspace import Subspace as Subspace
 from .explain.models.fitting import Fitted as Fitted, fit as fit
 from .explain.models.leader import Leader as Leader, leader as leader
 from .explain.next.winner import Winner as Winner, winner as winner
+from .explain.objectives.choose import Choice as Choice, choose as choose
+from .explain.objectives.pareto import ParetoFront as ParetoFront, pareto as pareto
 from .explain.proposals.path import ProposalPath as ProposalPath, path as path
 from .explain.proposals.sample_size import (
     SampleSize as SampleSize,

@@ -42,6 +42,11 @@ COMMANDS = {
         "analyses",
         "Whether the best is best: its probability, what of its lead is luck, what repeats would tell.",
     ),
+    "pareto": ("analyses", "The Pareto front of several objectives, and how it grew."),
+    "choose": (
+        "analyses",
+        "The best trial within limits on objectives, and what the limits cost.",
+    ),
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
     "why": (
         "proposals",

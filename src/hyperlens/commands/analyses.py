@@ -1,5 +1,6 @@
 """One command for each analysis of a run: what mattered, how it acts, what lies around the best."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from hyperlens.commands.options import (
     Source,
     TableReading,
     configuration,
+    numbers_by_name,
 )
 from hyperlens.commands.records import Form, print_record, record_command
 from hyperlens.commands.runs import read, refuse_overwriting
@@ -136,6 +138,34 @@ winner = record_command(
     level=LEVEL,
     seed=SEED,
 )
+
+pareto = record_command(
+    hl.pareto,
+    reference=Annotated[
+        str | None,
+        typer.Option(
+            callback=numbers_by_name("reference"),
+            help="Up to where the hypervolume counts: 'error=1,time=20'; else the worst measured.",
+        ),
+    ],
+)
+
+
+@expanded
+def choose(
+    source: Source,
+    reading: TableReading,
+    *,
+    prefer: Annotated[
+        str | None, typer.Option(help="The objective to be best in; else one without a limit.")
+    ] = None,
+    part: Part,
+    form: Form = "table",
+) -> None:
+    """Limits are given by --where: "latency < 20 and size <= 3"."""
+    history, _ = read(source, reading, replace(part, where=None))
+    print_record(hl.choose(history, part.where, prefer=prefer), form, history.warnings())
+
 
 bias = record_command(hl.bias, seed=SEED)
 

@@ -1,5 +1,6 @@
 """Options that several commands share, each declared once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -24,19 +25,25 @@ def _budget(text: str | None) -> float | str | None:
         ) from None
 
 
-def _weights(text: str | None) -> dict[str, float] | None:
-    weights: dict[str, float] = {}
-    for part in text.split(",") if text else ():
-        name, equals, weight = part.rpartition("=")
-        try:
-            weights[name.strip()] = float(weight)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise AnalysisError(
-                f"The weight '{part.strip()}' is not understood; write --weights 'error=1,time=0.1'."
-            )
-    return weights or None
+def numbers_by_name(what: str) -> Callable[[str | None], dict[str, float] | None]:
+    """Reads 'error=1,time=0.1' for the option of that name, one `what` an objective."""
+
+    def read(text: str | None) -> dict[str, float] | None:
+        numbers: dict[str, float] = {}
+        for part in text.split(",") if text else ():
+            name, equals, number = part.rpartition("=")
+            try:
+                numbers[name.strip()] = float(number)
+            except ValueError:
+                equals = ""
+            if not equals:
+                raise AnalysisError(
+                    f"The {what} '{part.strip()}' is not understood; write it like "
+                    "'error=1,time=0.1'."
+                )
+        return numbers or None
+
+    return read
 
 
 def configuration(*flags: str, help: str = "'best', 'default' or a trial's number.") -> Any:
@@ -119,7 +126,10 @@ Part = Annotated[
         last=typer.Option(min=1, help="Only the last so many trials."),
         weights=Annotated[
             str | None,
-            typer.Option(callback=_weights, help="Several objectives as one: 'error=1,time=0.1'."),
+            typer.Option(
+                callback=numbers_by_name("weight"),
+                help="Several objectives as one: 'error=1,time=0.1'.",
+            ),
         ],
         keep_tail=typer.Option(
             "--keep-tail", help="Let trials that diverged count like all others."

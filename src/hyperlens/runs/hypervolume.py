@@ -61,6 +61,18 @@ def contributions(costs: FloatArray) -> FloatArray:
     return np.asarray(worth[which.ravel()])
 
 
+def growth(costs: FloatArray, reference: FloatArray) -> FloatArray:
+    """Volume that the first row dominates up to a reference point, the first two, and so on, (n,)."""
+    gained = np.zeros(len(costs))
+    front = np.empty((0, costs.shape[1]))
+    for k, place in enumerate(costs):
+        if (place < reference).all() and not (front <= place).all(axis=1).any():
+            alone = float(np.prod(reference - place))
+            gained[k] = alone - volume(np.maximum(front, place), reference)
+            front = np.vstack([front[~(front >= place).all(axis=1)], place])
+    return np.cumsum(gained)
+
+
 def volume(points: FloatArray, reference: FloatArray) -> float:
     """Volume that points dominate up to a reference point, by slices along the last axis."""
     points = points[(points < reference).all(axis=1)]
@@ -68,6 +80,10 @@ def volume(points: FloatArray, reference: FloatArray) -> float:
         return 0.0
     if points.shape[1] == 1:
         return float(reference[0] - points.min())
+    if points.shape[1] == 2:  # a staircase
+        x, y = points[np.argsort(points[:, 0], kind="stable")].T
+        steps = np.minimum.accumulate(np.append(reference[1], y))
+        return float((reference[0] - x) @ -np.diff(steps))
     points = points[np.argsort(points[:, -1], kind="stable")]
     ends = np.append(points[1:, -1], reference[-1])
     total = 0.0

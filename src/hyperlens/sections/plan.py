@@ -50,6 +50,7 @@ class Section:
 PLAN = (
     Section("summary", "Summary", "summary", by=("surrogate",)),
     Section("overview", "Overview", "run.overview", quick=True),
+    Section("objectives", "Overview", "run.objectives", quick=True),
     Section("winner", "Overview", "next.winner"),
     Section("failures", "Overview", "run.failures"),
     Section("footprint", "Overview", "run.footprint", by=("surrogate",)),

@@ -1,0 +1,222 @@
+"""The Pareto front of several objectives: its trials, how it grew, and where its knee is.
+
+Symbols
+    m        objectives
+    u        a cost as a part of the front's own range, 0 its best and 1 its worst
+    knee     the trial of the front with the smallest sum of u: near the best of all objectives at once
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.runs.hypervolume import MOST_OBJECTIVES, growth, on_front, scaled
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.tables import Column, Table, table
+from hyperlens.words import counted, number, percent
+
+
+@dataclass(frozen=True)
+class ParetoFront(Record):
+    """All trials that measured every objective, and which of them no other one beats in all.
+
+    `costs` (n, m) are in the user's directions. `hypervolume` (n,) is, after each trial, the part of the
+    box between the best of each objective and `reference` that the front dominates; nan where there are
+    more objectives than it is computed for. `values` are the configurations on the front, one column a
+    parameter, None where inactive.
+    """
+
+    objectives: tuple[str, ...]
+    maximize: tuple[bool, ...]
+    number: IntArray
+    costs: FloatArray
+    front: BoolArray
+    knee: int
+    reference: FloatArray
+    hypervolume: FloatArray
+    parameters: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def members(self) -> IntArray:
+        """Rows of the front, in the order of the first objective, the best first."""
+        rows = np.flatnonzero(self.front)
+        sign = -1.0 if self.maximize[0] else 1.0
+        return np.asarray(rows[np.argsort(sign * self.costs[rows, 0], kind="stable")])
+
+    @property
+    def heading(self) -> str:
+        return f"Pareto front of {_joined(self.objectives)}"
+
+    @property
+    def sentence(self) -> str:
+        """How many trials are on the front, how far it reaches, and its knee."""
+        rows = self.members
+        if len(rows) == 1:
+            costs = self._said(int(rows[0]))
+            return (
+                f"Trial {self.number[rows[0]]} is the best in all objectives ({costs}): nothing has to "
+                "be traded for anything."
+            )
+        reach = "; ".join(
+            f"{name} from {number(_best(column, up))} to {number(_best(column, not up))}"
+            for name, column, up in zip(
+                self.objectives, self.costs[rows].T, self.maximize, strict=True
+            )
+        )
+        at = int(np.flatnonzero(self.number == self.knee)[0])
+        return (
+            f"{len(rows)} of {counted(len(self.number), 'trial')} are on the front, on which no "
+            f"objective gets better without another getting worse: {reach}. Its knee is trial "
+            f"{self.knee} ({self._said(at)})."
+        )
+
+    @property
+    def progress(self) -> str:
+        """How the hypervolume grew."""
+        if not np.isfinite(self.hypervolume).all():
+            return ""
+        total = float(self.hypervolume[-1])
+        if total <= 0:
+            return "No trial is better than the reference point in all objectives."
+        last = int(np.argmax(self.hypervolume >= total))
+        after = len(self.number) - 1 - last
+        ends = ", ".join(
+            f"{name} {number(r)}" for name, r in zip(self.objectives, self.reference, strict=True)
+        )
+        return (
+            f"The front dominates {percent(total)} of the box between the best of each objective and "
+            f"the reference point ({ends}). It last grew with trial {self.number[last]}; "
+            f"{counted(after, 'trial')} came after."
+        )
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.sentence, self.progress)))
+
+    def _said(self, row: int) -> str:
+        costs = zip(self.objectives, self.costs[row].tolist(), strict=True)
+        return ", ".join(f"{name} {number(cost)}" for name, cost in costs)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The trials on the front with all that they measured and their configuration."""
+        columns = [Column(name, cells) for name, cells in self._columns().items()]
+        return (table(*columns),)
+
+    def _columns(self) -> dict[str, Any]:
+        rows = self.members
+        found: dict[str, Any] = {"trial": self.number[rows]}
+        for name, column in zip(
+            (*self.objectives, *self.parameters),
+            (*self.costs[rows].T, *self.values),
+            strict=True,
+        ):
+            found[_title(name, list(found))] = column
+        at_knee = ["knee" if number == self.knee else "" for number in self.number[rows]]
+        return found | {_title("place", list(found)): at_knee}
+
+
+def pareto(history: History, *, reference: dict[str, float] | None = None) -> ParetoFront:
+    """The trials that no other beats in all objectives, and how the front grew.
+
+    `reference` is the point up to which the hypervolume counts, by objective; where it is not given, the
+    worst that was measured of each.
+    """
+    m = len(history.objectives)
+    if m < 2:
+        raise AnalysisError(
+            f"This run has one objective, {history.objectives[0].name}; a front needs at least two."
+        )
+    rows = reduce(np.intersect1d, (history.data(o.name).rows for o in history.objectives))
+    if not len(rows):
+        raise AnalysisError("No trial has measured all objectives; a front needs some that did.")
+    sign = np.array([o.sign for o in history.objectives])
+    costs = np.array([history.trials[i].costs for i in rows], dtype=float)
+    minimised = sign * costs
+    inside = on_front(minimised)
+    members = np.flatnonzero(inside)
+    members = members[np.argsort(minimised[members, 0], kind="stable")]
+    knee = members[np.argmin(scaled(minimised[members]).sum(axis=1))]
+    ends = sign * _reference(history, reference, costs)
+    names = history.space.names
+    trials = [history.trials[i] for i in rows[members]]
+    return ParetoFront(
+        objectives=tuple(o.name for o in history.objectives),
+        maximize=tuple(o.maximize for o in history.objectives),
+        number=np.array([history.trials[i].number for i in rows], dtype=np.int64),
+        costs=costs,
+        front=inside,
+        knee=history.trials[rows[knee]].number,
+        reference=sign * ends,
+        hypervolume=_hypervolume(minimised, ends),
+        parameters=names,
+        values=tuple(tuple(t.values.get(name) for t in trials) for name in names),
+        notes=(*_constant(history, costs), *_left_out(history, len(rows)), *_too_many(m)),
+    )
+
+
+def _reference(history: History, given: dict[str, float] | None, costs: FloatArray) -> FloatArray:
+    """In the user's directions, one an objective."""
+    known = {o.name: k for k, o in enumerate(history.objectives)}
+    worst = np.array([_best(costs[:, k], not o.maximize) for k, o in enumerate(history.objectives)])
+    for name, value in (given or {}).items():
+        history.objective(name)  # refuses what there is not
+        worst[known[name]] = value
+    return worst
+
+
+def _hypervolume(costs: FloatArray, reference: FloatArray) -> FloatArray:
+    """As a part of the box between the best of each objective and the reference point."""
+    best = costs.min(axis=0)
+    wide = np.where(reference > best, reference - best, 1.0)
+    if costs.shape[1] > MOST_OBJECTIVES:
+        return np.full(len(costs), np.nan)
+    return np.minimum(growth((costs - best) / wide, (reference - best) / wide), 1.0)  # rounding
+
+
+def _constant(history: History, costs: FloatArray) -> list[str]:
+    return [
+        f"{o.name} is {number(float(costs[0, k]))} in every trial, so that it decides nothing."
+        for k, o in enumerate(history.objectives)
+        if np.ptp(costs[:, k]) == 0
+    ]
+
+
+def _left_out(history: History, kept: int) -> list[str]:
+    left = len(history.trials) - kept
+    if not left:
+        return []
+    return [
+        f"{left} of {counted(len(history.trials), 'trial')} did not end with all objectives, or are at "
+        "a lower budget, and are not compared."
+    ]
+
+
+def _too_many(m: int) -> list[str]:
+    if m <= MOST_OBJECTIVES:
+        return []
+    return [
+        f"The hypervolume is computed for up to {MOST_OBJECTIVES} objectives, and there are {m}."
+    ]
+
+
+def _best(costs: FloatArray, maximize: bool) -> float:
+    return float(costs.max() if maximize else costs.min())
+
+
+def _title(name: str, taken: list[str]) -> str:
+    """A column's title that no other one has."""
+    return _title(f"{name} (value)", taken) if name in taken else name
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,111 @@
+"""The Pareto front among all trials, and how the part of the box that it dominates grew."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from plotly.graph_objects import Figure
+
+from hyperlens.explain.objectives.pareto import ParetoFront
+from hyperlens.plots.parts.colours import BLUE, GREY, VERMILLION
+from hyperlens.plots.parts.marks import dots, line
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed, safe, short, value_text
+from hyperlens.plots.parts.thinning import thinned
+from hyperlens.words import number
+
+MOST_PAIRS = 3  # of objectives, one panel each
+MOST_LINES = 12  # of a configuration on hover
+HEIGHT, GROWTH = 380, 170
+GAP = 0.09  # between panels, of the width
+
+
+def draw(record: ParetoFront) -> Figure:
+    """A panel for each two objectives, trials of the front in colour; below, the hypervolume."""
+    pairs = list(combinations(range(len(record.objectives)), 2))[:MOST_PAIRS]
+    grown = bool(np.isfinite(record.hypervolume).all())
+    below = GROWTH / (HEIGHT + GROWTH) if grown else 0.0
+    fig = figure(HEIGHT + GROWTH * grown)
+    width = (1 - GAP * (len(pairs) - 1)) / len(pairs)
+    for k, (a, b) in enumerate(pairs):
+        left = k * (width + GAP)
+        _panel(fig, record, a, b, k, [left, left + width], [below + 0.12 * grown, 1.0])
+    if grown:
+        _growth(fig, record, len(pairs), [0.0, below - 0.04])
+    return fig
+
+
+def _panel(
+    fig: Figure, record: ParetoFront, a: int, b: int, k: int, across: list[float], up: list[float]
+) -> None:
+    x, y = record.costs[:, a], record.costs[:, b]
+    axes: dict[str, Any] = {"xaxis": f"x{k + 1}", "yaxis": f"y{k + 1}", "showlegend": k == 0}
+    others = thinned(np.flatnonzero(~record.front).tolist())
+    mark: dict[str, Any] = {"color": GREY, "size": 6, "opacity": 0.6}
+    fig.add_trace(
+        dots(x[others], y[others], "each trial", mark, "%{customdata}",
+             customdata=[_said(record, i) for i in others], **axes)
+    )  # fmt: skip
+    rows = record.members
+    if len(record.objectives) == 2:
+        fig.add_trace(
+            line(x[rows], y[rows], "front", BLUE, width=1.5, shape=_steps(record), **axes)
+        )
+    texts = [_said(record, i, place) for place, i in enumerate(rows.tolist())]
+    mark = {"color": BLUE, "size": 9}
+    fig.add_trace(
+        dots(x[rows], y[rows], "on the front", mark, "%{customdata}", customdata=texts, **axes)
+    )
+    at = np.flatnonzero(record.number == record.knee)
+    mark = {"color": VERMILLION, "size": 14, "symbol": "star"}
+    fig.add_trace(
+        dots(x[at], y[at], "knee", mark, "%{customdata}",
+             customdata=[f"knee: {_said(record, int(at[0]))}"], **axes)
+    )  # fmt: skip
+    number_ = k + 1 if k else ""
+    fig.update_layout({
+        f"xaxis{number_}": {
+            "title": {"text": directed(record.objectives[a], record.maximize[a])},
+            "domain": across, "anchor": f"y{k + 1}",
+        },
+        f"yaxis{number_}": {
+            "title": {"text": directed(record.objectives[b], record.maximize[b])},
+            "domain": up, "anchor": f"x{k + 1}",
+        },
+    })  # fmt: skip
+
+
+def _steps(record: ParetoFront) -> str:
+    """Between two trials of the front nothing is known to be better than the worse of both."""
+    return "vh" if record.maximize[0] else "hv"
+
+
+def _growth(fig: Figure, record: ParetoFront, k: int, up: list[float]) -> None:
+    hover = "after trial %{x}: %{y:.1%}"
+    shown = thinned(range(len(record.number)), always=[0, len(record.number) - 1])
+    fig.add_trace(
+        line(record.number[shown], record.hypervolume[shown], "dominated part of the box", BLUE, hover,
+             shape="hv", xaxis=f"x{k + 1}", yaxis=f"y{k + 1}", showlegend=False)
+    )  # fmt: skip
+    fig.update_layout({
+        f"xaxis{k + 1}": {"title": {"text": "trial"}, "domain": [0.0, 1.0], "anchor": f"y{k + 1}"},
+        f"yaxis{k + 1}": {
+            "title": {"text": "hypervolume"}, "domain": up, "anchor": f"x{k + 1}",
+            "tickformat": ".0%", "rangemode": "tozero",
+        },
+    })  # fmt: skip
+
+
+def _said(record: ParetoFront, row: int, place: int | None = None) -> str:
+    """A trial with all its objectives, and its configuration if it is a member of the front."""
+    costs = zip(record.objectives, record.costs[row].tolist(), strict=True)
+    lines = [f"trial {record.number[row]}", *(f"{safe(n)} {number(c)}" for n, c in costs)]
+    if place is not None:
+        configuration = [
+            f"{safe(name)}: {safe(short(value_text(column[place])))}"
+            for name, column in zip(record.parameters, record.values, strict=True)
+        ]
+        lines += configuration[:MOST_LINES]
+    return "<br>".join(lines)

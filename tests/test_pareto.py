@@ -1,0 +1,157 @@
+"""The Pareto front of several objectives, its hypervolume, and a trial chosen by limits."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import hyperlens as hl
+from hyperlens.cli import app
+from hyperlens.runs.hypervolume import growth, volume
+from hyperlens.spaces.cube import FloatArray
+
+SPACE = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 9)])
+TWO = (hl.Objective("latency"), hl.Objective("accuracy", maximize=True))
+
+
+def run(costs: FloatArray, objectives: tuple[hl.Objective, ...] = TWO) -> hl.History:
+    values = SPACE.decode(SPACE.sample(len(costs), 0))
+    rows = zip(values, costs.tolist(), strict=True)
+    trials = tuple(hl.Trial(i + 10, v, tuple(c)) for i, (v, c) in enumerate(rows))
+    return hl.History(SPACE, objectives, trials)
+
+
+def dominated(costs: FloatArray, reference: FloatArray) -> float:
+    """The volume that boxes cover, by inclusion and exclusion."""
+    total = 0.0
+    for size in range(1, len(costs) + 1):
+        for rows in combinations(costs, size):
+            corner = np.max(rows, axis=0)
+            total -= (-1) ** size * float(np.prod(np.maximum(reference - corner, 0)))
+    return total
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda m: st.lists(
+            st.lists(st.integers(0, 6).map(float), min_size=m, max_size=m), min_size=1, max_size=6
+        )
+    )
+)
+def test_hypervolume_is_that_of_the_union_of_boxes(rows: list[list[float]]) -> None:
+    costs = np.array(rows)
+    reference = np.full(costs.shape[1], 5.0)
+    assert volume(costs, reference) == pytest.approx(dominated(costs, reference))
+    grown = growth(costs, reference)
+    expected = [dominated(costs[: k + 1], reference) for k in range(len(costs))]
+    np.testing.assert_allclose(grown, expected, atol=1e-9)
+
+
+@given(st.integers(0, 999), st.integers(2, 3))
+def test_the_front_holds_what_no_other_trial_beats(seed: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(0, 8, (20, m)).astype(float)
+    maximize = tuple(bool(up) for up in rng.random(m) < 0.5)
+    objectives = tuple(hl.Objective(f"o{k}", up) for k, up in enumerate(maximize))
+    found = hl.pareto(run(costs, objectives))
+    lower = np.where(maximize, -1, 1) * costs
+    for k, place in enumerate(lower):
+        beaten = ((lower <= place).all(axis=1) & (lower < place).any(axis=1)).any()
+        if found.front[k]:
+            assert not beaten
+        else:  # beaten, or an earlier trial measured the same
+            assert beaten or (lower[:k] == place).all(axis=1).any()
+    assert found.knee in found.number[found.front]
+    assert (np.diff(found.hypervolume) >= 0).all()
+    assert 0 <= found.hypervolume[-1] <= 1
+    assert hl.ParetoFront.from_json(found.to_json()).sentence == found.sentence
+
+
+def test_knee_hypervolume_and_words_by_hand() -> None:
+    costs = np.array([[1.0, 0.5], [2.0, 0.8], [4.0, 0.9], [5.0, 0.4], [3.0, 0.5]])
+    found = hl.pareto(run(costs))
+    assert found.number[found.members].tolist() == [10, 11, 12]
+    assert found.knee == 11  # 1/3 + 1/4, against 1 of both others
+    assert found.reference.tolist() == [5.0, 0.4]
+    # in units of the box: (0, .8), (.25, .2), (.75, 0)
+    assert found.hypervolume[-1] == pytest.approx(0.25 * 0.2 + 0.5 * 0.8 + 0.25)
+    assert found.sentence == (
+        "3 of 5 trials are on the front, on which no objective gets better without another getting "
+        "worse: latency from 1 to 4; accuracy from 0.9 to 0.5. Its knee is trial 11 (latency 2, "
+        "accuracy 0.8)."
+    )
+    assert "It last grew with trial 12; 2 trials came after." in found.progress
+    other = hl.pareto(run(costs), reference={"latency": 10.0, "accuracy": 0.0})
+    assert other.reference.tolist() == [10.0, 0.0]
+    assert other.frame["latency"].tolist() == [1.0, 2.0, 4.0]
+    assert list(other.frame) == ["trial", "latency", "accuracy", "k", "x", "place"]
+
+
+def test_names_that_stand_twice_keep_their_columns() -> None:
+    costs = np.array([[1.0, 2.0], [2.0, 1.0]])
+    found = hl.pareto(run(costs, (hl.Objective("x"), hl.Objective("trial"))))
+    assert list(found.frame) == ["trial", "x", "trial (value)", "k", "x (value)", "place"]
+    assert len(set(found.tables[0].columns)) == len(found.tables[0].columns)
+
+
+def test_what_cannot_be_a_front_says_so() -> None:
+    one = hl.pareto(run(np.array([[1.0, 0.9], [2.0, 0.8]])))
+    assert "best in all objectives (latency 1, accuracy 0.9)" in one.sentence
+    flat = hl.pareto(run(np.array([[1.0, 0.9], [1.0, 0.8]])))
+    assert flat.notes == ("latency is 1 in every trial, so that it decides nothing.",)
+    assert flat.hypervolume.tolist() == [0.0, 0.0]
+    with pytest.raises(hl.AnalysisError, match="one objective, latency; a front needs"):
+        hl.pareto(run(np.array([[1.0], [2.0]]), TWO[:1]))
+    with pytest.raises(hl.AnalysisError, match="There is no objective 'size'"):
+        hl.pareto(run(np.ones((2, 2))), reference={"size": 1.0})
+    missing = hl.pareto(run(np.array([[1.0, 0.9], [2.0, np.nan], [0.5, 0.1]])))
+    assert missing.number.tolist() == [10, 12]
+    assert "1 of 3 trials did not end with all objectives" in missing.notes[0]
+    five = tuple(hl.Objective(f"o{k}") for k in range(5))
+    many = hl.pareto(run(np.random.default_rng(0).random((8, 5)), five))
+    assert np.isnan(many.hypervolume).all()
+    assert many.lead == (many.sentence,)
+
+
+def test_a_trial_is_chosen_within_limits_and_what_they_cost_is_said() -> None:
+    history = run(np.array([[1.0, 0.5], [2.0, 0.8], [4.0, 0.9], [5.0, 0.4]]))
+    for found in (hl.choose(history, latency__lt=3), hl.choose(history, "latency < 3")):
+        assert (found.trial, found.prefer, found.within) == (11, "accuracy", 2)
+        assert found.sentence == (
+            "Trial 11 has the best accuracy of the 2 trials of 4 where latency < 3: latency 2, "
+            "accuracy 0.8. The limit costs 0.1: without it the best accuracy is 0.9."
+        )
+        np.testing.assert_allclose(found.given_up, [1.0, 0.1])
+    assert hl.choose(history).trial == hl.pareto(history).knee
+    assert hl.choose(history, prefer="accuracy").trial == 12
+    assert hl.choose(history, "latency <= 4", accuracy__ge=0.6, prefer="latency").trial == 11
+    free = hl.choose(history, latency__le=4)
+    assert "The limit costs nothing" in free.sentence
+    with pytest.raises(hl.AnalysisError, match="'latency' is no limit; write 'latency__lt'"):
+        hl.choose(history, latency=3)
+    with pytest.raises(hl.AnalysisError, match="No trial of 4 is where latency < 0"):
+        hl.choose(history, latency__lt=0)
+
+
+def test_commands_and_report_have_the_front(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    history = run(np.column_stack([1 + rng.random(30), rng.random(30)]))
+    hl.convert(history, "optuna", tmp_path / "run.db")
+    source = f"sqlite:///{tmp_path / 'run.db'}"
+    found = CliRunner().invoke(app, ["pareto", source, "--format", "json"])
+    assert found.exit_code == 0
+    assert json.loads(found.stdout)["hypervolume"] == hl.pareto(history).hypervolume.tolist()
+    found = CliRunner().invoke(app, ["choose", source, "--where", "latency < 1.5"])
+    assert "where latency < 1.5" in " ".join(found.stdout.split())
+    found = CliRunner().invoke(app, ["pareto", source, "--reference", "latency"])
+    assert "The reference 'latency' is not understood" in str(found.exception)
+    page = tmp_path / "report.html"
+    hl.report(history, str(page))
+    assert "Pareto front" in page.read_text()
