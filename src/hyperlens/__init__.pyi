@@ -32,6 +32,8 @@ from .explain.models.leader import Leader as Leader, leader as leader
 from .explain.next.winner import Winner as Winner, winner as winner
 from .explain.objectives.choose import Choice as Choice, choose as choose
 from .explain.objectives.pareto import ParetoFront as ParetoFront, pareto as pareto
+from .explain.next.advise import Advice as Advice, advise as advise
+from .explain.next.forecast import Forecast as Forecast, forecast as forecast
 from .explain.proposals.path import ProposalPath as ProposalPath, path as path
 from .explain.proposals.sample_size import (
     SampleSize as SampleSize,

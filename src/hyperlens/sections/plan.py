@@ -49,6 +49,8 @@ class Section:
 
 PLAN = (
     Section("summary", "Summary", "summary", by=("surrogate",)),
+    Section("forecast", "What to do next", "next.forecast"),
+    Section("advice", "What to do next", "next.advise"),
     Section("overview", "Overview", "run.overview", quick=True),
     Section("objectives", "Overview", "run.objectives", quick=True),
     Section("winner", "Overview", "next.winner"),

@@ -1,6 +1,7 @@
 """When a parameter is active: conditions in plain words."""
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hyperlens.spaces.parameter import Comparison
@@ -9,6 +10,18 @@ Literal = tuple[str, Comparison, Any]  # parent's name, comparison, value
 Clauses = tuple[tuple[Literal, ...], ...]  # any of (all of literals)
 
 _WORDS = {"equal": "is", "not equal": "is not", "in": "in", "greater": ">", "less": "<"}
+_HOLDS: dict[Comparison, Callable[[Any, Any], bool]] = {
+    "equal": operator.eq,
+    "not equal": operator.ne,
+    "in": lambda value, several: value in several,
+    "greater": operator.gt,
+    "less": operator.lt,
+}
+
+
+def holds(comparison: Comparison, value: Any, other: Any) -> bool:
+    """Does the value compare so with the other, or with one of the others?"""
+    return _HOLDS[comparison](value, other)
 
 
 def one_of(parent: str, values: Sequence[Any]) -> Literal:

@@ -1,7 +1,6 @@
 """Between ConfigSpace's classes and our plain parameters, conditions and comparisons."""
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from typing import Any
 
@@ -10,18 +9,17 @@ import numpy as np
 from ConfigSpace import hyperparameters as hp
 
 from hyperlens.errors import SpaceError
-from hyperlens.spaces.clauses import Clauses, Literal
+from hyperlens.spaces.clauses import Clauses, Literal, holds
 from hyperlens.spaces.parameter import Comparison, Kind, Parameter
 
-# each comparison as a class of ConfigSpace's, and as a function
-_COMPARISONS: dict[Comparison, tuple[Any, Callable[[Any, Any], bool]]] = {
-    "equal": (CS.EqualsCondition, operator.eq),
-    "not equal": (CS.NotEqualsCondition, operator.ne),
-    "in": (CS.InCondition, lambda value, several: value in several),
-    "greater": (CS.GreaterThanCondition, operator.gt),
-    "less": (CS.LessThanCondition, operator.lt),
+_COMPARISONS: dict[Comparison, Any] = {
+    "equal": CS.EqualsCondition,
+    "not equal": CS.NotEqualsCondition,
+    "in": CS.InCondition,
+    "greater": CS.GreaterThanCondition,
+    "less": CS.LessThanCondition,
 }
-_NAMES = {kind: comparison for comparison, (kind, _) in _COMPARISONS.items()}
+_NAMES = {kind: comparison for comparison, kind in _COMPARISONS.items()}
 
 
 def read(
@@ -139,7 +137,7 @@ def _decide(
     for clause in clauses:
         settled = [literal for literal in clause if literal[0] in constants]
         if any(p in never for p, _, _ in clause) or not all(
-            _COMPARISONS[c][1](constants[p], v) for p, c, v in settled
+            holds(c, constants[p], v) for p, c, v in settled
         ):
             continue
         ways = [tuple(literal for literal in clause if literal[0] not in constants)]
@@ -156,7 +154,7 @@ def _decide(
 def _condition(items: Mapping[str, Any], child: str, *literal: Any) -> Any:
     parent, comparison, value = literal
     several = comparison == "in"
-    kind = _COMPARISONS[comparison][0]
+    kind = _COMPARISONS[comparison]
     return kind(items[child], items[parent], list(value) if several else value)
 
 

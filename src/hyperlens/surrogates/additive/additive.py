@@ -46,6 +46,7 @@ FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that pr
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
 MOST_NOISE = 1e6  # beyond it no covariance is singular unless it holds a nan
+CHUNK = 1024  # rows at which draws are asked at once
 POINTS = 1280  # predictions over which a pointwise variance is averaged, over all of a grid
 
 
@@ -111,7 +112,12 @@ class Additive:
 
     def __init__(self, cube: Cube | None = None, seed: int = 0) -> None:
         self._cube, self.seed, self.fitted_on = cube, seed, 0
+<<<<<<< HEAD
         self.sets: tuple[LearntSet, ...] = ()
+=======
+        self.sets: tuple[_Set, ...] = ()
+        self.drawn: tuple[tuple[FloatArray, FloatArray], ...] = ()  # weights and trends by set
+>>>>>>> b186cb1 (Forecast of what more trials would bring, and advice on the space to search next)
         self.surprise = 1.0
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
@@ -141,7 +147,16 @@ class Additive:
         self.fitted_on = min(len(y), FITTED_ON)
         self.sets = ()
         if np.ptp(y) == 0:
+<<<<<<< HEAD
             return rng
+=======
+            self.sets, self.drawn, self.surprise = (), (), 1.0
+            width = self.components.ends[-1]
+            self.anchor_costs = np.full((ANCHORS, 2), y[0])
+            self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
+            return self
+        # hyperparameters, from some of the rows if there are many
+>>>>>>> b186cb1 (Forecast of what more trials would bring, and advice on the space to search next)
         some = np.sort(rng.permutation(len(y))[:FITTED_ON])
         if np.ptp(y[some]) == 0:
             some[0] = np.argmax(y != y[some[0]])
@@ -149,10 +164,21 @@ class Additive:
         best = mode(density, rng)
         count = SETS if len(y) <= MANY else FEWER_SETS
         drawn = sample(density, best, count, rng)
+<<<<<<< HEAD
         rows = self.components.rows(X)
         self.mode = LearntSet.of(self.components, best, rows, y)
         self.sets = tuple(LearntSet.of(self.components, t, rows, y) for t in drawn)
         return rng
+=======
+        self.mode = _Set.of(self.components, best, rows, y)
+        self.sets = tuple(_Set.of(self.components, t, rows, y) for t in drawn)
+        self.surprise = self._surprise()
+        at_rows, each = self.components.features(rows), DRAWS // count
+        self.drawn = tuple(one.draw(at_rows, each, rng) for one in self.sets)
+        self.anchor_costs = self._at(self._anchors())
+        self.weights = self._written(self.anchor_costs)
+        return self
+>>>>>>> b186cb1 (Forecast of what more trials would bring, and advice on the space to search next)
 
     def _surprise(self) -> float:
         """How far the first rows lie from what the later ones say of them, in standard deviations.
@@ -175,14 +201,21 @@ class Additive:
         """How much wider than the posterior its intervals are."""
         return float(WIDENED * self.surprise**SURPRISING)
 
-    def _drawn_costs(self, rows: Rows, rng: np.random.Generator) -> FloatArray:
-        """Draws on the user's scale at the anchors, (anchors, D)."""
-        at_rows, at_anchors = (self.components.features(r) for r in (rows, self._anchors()))
-        values = []
-        for one in self.sets:
-            w, trend = one.draw(at_rows, DRAWS // len(self.sets), rng)
-            values.append(one.warp.back(at_anchors @ w + trend))
-        return np.hstack(values)
+    def costs(self, X: FloatArray) -> FloatArray:
+        """Each draw as it was drawn, on the user's scale, at some vectors X (m, d): (m, D).
+
+        `weights` are these draws written as weights, which `anchor_costs` determine between anchors.
+        """
+        parts = [self._at(self.components.rows(X[k : k + CHUNK])) for k in range(0, len(X), CHUNK)]
+        return np.vstack([*parts, np.zeros((0, self.weights.w.shape[1]))])
+
+    def _at(self, rows: Rows) -> FloatArray:
+        """Draws on the user's scale at rows, (n, D)."""
+        if not self.sets:
+            return np.full((len(rows), 2), self.y[0])
+        features = self.components.features(rows)
+        both = zip(self.sets, self.drawn, strict=True)
+        return np.hstack([one.warp.back(features @ w + trend) for one, (w, trend) in both])
 
     def _anchors(self) -> Rows:
         d = self.components.d
@@ -224,9 +257,9 @@ class Additive:
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of a new cost, noise included, at vectors X (m, d)."""
         mean, variance = self.weights.moments(X)
-        return mean, np.sqrt(variance + self._noise(mean) ** 2)
+        return mean, np.sqrt(variance + self.noise(mean) ** 2)
 
-    def _noise(self, mean: FloatArray) -> FloatArray:
+    def noise(self, mean: FloatArray) -> FloatArray:
         """Standard deviation of the noise where this cost is expected."""
         if not self.sets:
             return np.zeros(mean.shape)

@@ -1,0 +1,334 @@
+"""What to change about one parameter of a space, and by what evidence.
+
+    fix       its value hardly matters: at most values the best loses no more than is tolerated
+    drop      levels at which no drawn function is lowest, and all lose more than is tolerated
+    log       the costs are much likelier by its logarithm, or a small part of a range over decades
+              holds all that is good
+    widen     drawn functions are lowest at an end of the range, and still fall there
+    narrow    all drawn functions are lowest in a part of the range, made wider for caution
+
+What is cut can hold the best only with small probability: ranges reach beyond all places where a
+drawn function is lowest, as much further as the process is known to be too sure of itself, and hold
+the best trials. Parameters that decide about others or that forbidden clauses name are never narrowed
+or fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from hyperlens.explain.next.probes import GRID, STEP_BACK, Probes
+from hyperlens.explain.next.scales import by_logarithm, evidence, with_logarithm
+from hyperlens.runs.history import Data
+from hyperlens.spaces.changed import Declared, tied
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.words import FIXED, number, percent
+
+Action = Literal["fix", "drop", "log", "widen", "narrow"]
+
+LEVEL = 0.9  # of the intervals of what a change costs
+SURE = 0.95  # of the draws that are to lose no more than is tolerated
+MOST_VALUES = 0.75  # of its values, at which a parameter that hardly matters loses little
+TOP = 10  # best trials that stay within a narrowed range
+NARROWER = 0.75  # of a range: what is less narrow than this is left as it is
+MARGIN = 0.05  # of a range, on each side of a narrowed one
+BEYOND = 0.6  # probability that the best lies at an end, from which on a range is widened
+LONGER = 0.5  # of a range, by which it is widened
+MOST_FACTOR = 10.0  # by which an end on a log scale is moved
+FEWEST = 3  # trials of a level that is dropped
+MOSTLY = 0.1  # of the draws must have a conditional parameter where they are lowest
+LIKELIER = 3.0  # log of how much likelier costs are by the logarithm
+CROWDED, DECADES = 0.1, 100.0  # a part of a range; how many times longer than its lower end it is
+MOST_SCALES = 3  # parameters whose logarithm is tried
+
+
+@dataclass(frozen=True)
+class Change:
+    """One piece of advice: what becomes of a parameter, how sure that is and what it costs."""
+
+    parameter: str
+    action: Action
+    before: str
+    after: str
+    probability: float  # that the best is where the action says; nan where it says nothing of that
+    cost: float
+    low: float
+    high: float
+    reason: str
+    declared: Declared
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What all decisions about a space are made from."""
+
+    probes: Probes
+    data: Data
+    tolerance: float
+    seed: int
+
+    @property
+    def wide(self) -> float:
+        return self.probes.model.widened
+
+
+def proposals(shop: Workshop) -> list[Change]:
+    """At most one change of each parameter; those that are fixed lose little together."""
+    space = shop.probes.space
+    deciding = {p for c in range(space.cube.d) for p in space.cube.parents(c)}
+    bound = {space.column(name) for name in tied(space) if name in space.names}
+    rescaled = _rescaled(shop, deciding | bound)
+    found: dict[int, Change] = {}
+    for j, parameter in enumerate(space.parameters):
+        if shop.probes.active(j).mean() < MOSTLY:
+            continue
+        change = rescaled.get(j)
+        if not parameter.axis.ordered:
+            change = None if j in bound else _drop(shop, j, j in deciding)
+        elif change is None and j not in deciding:
+            change = _widen(shop, j) or (None if j in bound else _narrow(shop, j))
+        if change is not None:
+            found[j] = change
+    for j, change in _fixed(shop, deciding | bound, found).items():
+        found[j] = change
+    return [found[j] for j in sorted(found)]
+
+
+def _fixed(shop: Workshop, spared: set[int], others: dict[int, Change]) -> dict[int, Change]:
+    """Parameters that can be left at a value, those that lose least first, while all of them together
+    lose no more than is tolerated; at least one parameter stays free."""
+    probes = shop.probes
+    single: dict[int, tuple[float, float, FloatArray]] = {}
+    for j in range(len(probes.space)):
+        widened = j in others and others[j].action == "widen"
+        if j not in spared and not widened and probes.active(j).mean() >= MOSTLY:
+            found = _indifferent(shop, j)
+            if found is not None:
+                single[j] = (float(np.quantile(found[1], SURE)), *found)
+    chosen: dict[int, float] = {}
+    changes: dict[int, Change] = {}
+    for j in sorted(single, key=lambda j: single[j][0]):
+        _, code, loss = single[j]
+        together = probes.losses({**chosen, j: code})
+        if len(chosen) + 1 >= len(probes.space):
+            break
+        if np.quantile(shop.wide * together, SURE) > shop.tolerance:
+            continue
+        chosen[j] = code
+        parameter = probes.space.parameters[j]
+        value = parameter.decode(np.array([code]))[0]
+        cost, low, high = _costs(loss * shop.wide)
+        changes[j] = Change(
+            parameter.name, "fix", _range(parameter), number(value), math.nan, cost, low, high,
+            f"left at {number(value)} it costs {number(cost, 2)}, at the most {number(high, 2)}",
+            (value,),
+        )  # fmt: skip
+    return changes
+
+
+def _indifferent(shop: Workshop, j: int) -> tuple[float, FloatArray] | None:
+    """The code at which a parameter that hardly matters loses least, and its losses; the best trial's
+    if that is tolerable. None if it matters."""
+    probes, parameter = shop.probes, shop.probes.space.parameters[j]
+    codes = parameter.grid(GRID)
+    losses = np.array([probes.losses({j: float(code)}) for code in codes])
+    if np.quantile(losses.mean(axis=1), MOST_VALUES) > shop.tolerance:
+        return None
+    own = shop.data.X[int(np.argmin(shop.data.y)), j]
+    if not math.isnan(own):
+        loss = probes.losses({j: float(own)})
+        if np.quantile(shop.wide * loss, SURE) <= shop.tolerance:
+            return float(own), loss
+    first = int(np.argmin(losses.mean(axis=1)))
+    return float(codes[first]), losses[first]
+
+
+def _drop(shop: Workshop, j: int, deciding: bool) -> Change | None:
+    """Levels of a category that are left out."""
+    probes, parameter = shop.probes, shop.probes.space.parameters[j]
+    axis, choices = parameter.axis, parameter.choices
+    assert axis.codes is not None
+    tried = shop.data.X[:, j]
+    times = np.bincount(axis.level(tried[~np.isnan(tried)]), minlength=axis.levels)
+    lowest = np.bincount(axis.level(probes.places(j)), minlength=axis.levels)
+    poor = []
+    for k in np.flatnonzero((lowest == 0) & (times >= FEWEST)).tolist():
+        loss = probes.losses({j: float(axis.codes[k])}) if not deciding else np.array([np.inf])
+        if np.quantile(loss, 1 - SURE) > shop.tolerance:
+            poor.append(k)
+    if not poor:
+        return None
+    kept = [k for k in range(axis.levels) if k not in poor]
+    names = [number(choices[k]) for k in poor]
+    verb = "is" if len(poor) == 1 else "are"
+    reason = f"no drawn function is lowest where {parameter.name} is {' or '.join(names)}"
+    declared: Declared = tuple(choices[k] for k in kept)
+    if len(kept) > 1:
+        default = parameter.default if parameter.default in declared else declared[0]
+        declared = replace(parameter, choices=declared, default=default)
+    after = ", ".join(number(choices[k]) for k in kept)
+    probability = 1 - 1 / (len(probes.places(j)) + 2)
+    action: Action = "drop" if len(kept) > 1 else "fix"
+    return Change(
+        parameter.name, action, _range(parameter), after, probability, 0.0, 0.0, 0.0,
+        f"{reason}, and {' and '.join(names)} {verb} not needed", declared,
+    )  # fmt: skip
+
+
+def _widen(shop: Workshop, j: int) -> Change | None:
+    """A range made longer at an end at which the best seems to be held back."""
+    probes, parameter = shop.probes, shop.probes.space.parameters[j]
+    if parameter.kind not in ("float", "integer"):
+        return None
+    for upper, chance in zip((False, True), probes.ends(j), strict=True):
+        end = _further(parameter, upper)
+        if chance < BEYOND or end is None:
+            continue
+        gain = probes.falls(j, upper)
+        if not gain * LONGER / STEP_BACK > shop.tolerance:
+            continue
+        declared = replace(parameter, **{"upper" if upper else "lower": end})
+        side, bound = ("above", parameter.upper) if upper else ("below", parameter.lower)
+        return Change(
+            parameter.name, "widen", _range(parameter), _range(declared), chance, 0.0, 0.0, 0.0,
+            f"the best lies {side} {number(bound)} with probability {percent(chance)}: most drawn "
+            f"functions are lowest there and still fall, by {number(gain, 2)} on the last tenth",
+            declared,
+        )  # fmt: skip
+    return None
+
+
+def _further(parameter: Parameter, upper: bool) -> float | None:
+    """The next end of a range; None where it is a natural one: 0 or 1 of what is counted, 0 of what is
+    positive, 1 of what is a part."""
+    p = parameter
+    if upper and p.upper == 1 and 0 <= p.lower and p.kind == "float":
+        return None
+    if not upper and (p.lower == 0 or (p.kind == "integer" and p.lower == 1)):
+        return None
+    if p.log:
+        factor = min((p.upper / p.lower) ** LONGER, MOST_FACTOR)
+        end = p.upper * factor if upper else p.lower / factor
+    else:
+        by = LONGER * (p.upper - p.lower)
+        end = p.upper + by if upper else p.lower - by
+        if p.lower > 0 and end <= 0:
+            end = p.lower / 2
+    if p.kind == "integer":
+        end = float(math.ceil(end) if upper else max(math.floor(end), 1 if p.lower > 0 else end))
+    else:
+        end = float(f"{end:.2g}")
+    return end if p.lower != end != p.upper else None
+
+
+def _narrow(shop: Workshop, j: int) -> Change | None:
+    """A part of a range that holds all places where drawn functions are lowest, and the best trials."""
+    probes, parameter = shop.probes, shop.probes.space.parameters[j]
+    x = probes.places(j)
+    top = shop.data.X[np.argsort(shop.data.y, kind="stable")[:TOP], j]
+    top = top[~np.isnan(top)]
+    middle = float(np.median(x))
+    low = min(middle - shop.wide * (middle - x.min()), *top, 1.0) - MARGIN
+    high = max(middle + shop.wide * (x.max() - middle), *top, 0.0) + MARGIN
+    low, high = max(low, 0.0), min(high, 1.0)
+    if high - low > NARROWER:
+        return None
+    declared = _between(parameter, low, high)
+    if declared is None:
+        return None
+    probability = 1 - 1 / (len(x) + 2)
+    return Change(
+        parameter.name, "narrow", _range(parameter), _range(declared), probability, 0.0, 0.0, 0.0,
+        f"all of {len(x)} drawn functions are lowest within it, and so are the best trials",
+        declared,
+    )  # fmt: skip
+
+
+def _between(parameter: Parameter, low: float, high: float) -> Parameter | None:
+    """The parameter between two codes, its ends rounded outwards; None if that is no less than it was."""
+    p = parameter
+    if p.choices:
+        kept = tuple(
+            c for c, code in zip(p.choices, p.encode(p.choices), strict=True) if low <= code <= high
+        )
+        if not 2 <= len(kept) < len(p.choices):
+            return None
+        return replace(p, choices=kept, default=p.default if p.default in kept else kept[0])
+    ends = p.decode(np.array([low, high]))
+    if p.kind == "integer":
+        lower, upper = float(ends[0]), float(ends[1])
+    else:
+        lower = p.lower if low <= 0 else max(_rounded(ends[0], -1), p.lower)
+        upper = p.upper if high >= 1 else min(_rounded(ends[1], 1), p.upper)
+    if not lower < upper or (lower, upper) == (p.lower, p.upper):
+        return None
+    default = p.default if p.default is not None and lower <= p.default <= upper else None
+    return replace(p, lower=lower, upper=upper, default=default)
+
+
+def _rounded(value: float, way: int) -> float:
+    """To two digits, away from the other end."""
+    if value == 0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
+    steps = math.floor(value / unit) if way < 0 else math.ceil(value / unit)
+    return float(f"{steps * unit:.6g}")
+
+
+def _rescaled(shop: Workshop, spared: set[int]) -> dict[int, Change]:
+    """Parameters for which the costs are much likelier by their logarithm."""
+    probes, X, y = shop.probes, shop.probes.model.X, shop.probes.model.y
+    asked: dict[int, Parameter] = {}
+    for j, parameter in enumerate(probes.space.parameters):
+        tried = X[~np.isnan(X[:, j]), j]
+        if j in spared or not len(tried):
+            continue
+        values = np.array(parameter.decode(tried)) if parameter.numeric else np.zeros(1)
+        positive = values[values > 0]
+        new = by_logarithm(parameter, float(positive.min()) if len(positive) else 0.0)
+        if new is not None and _reaches(probes, j, parameter, new):
+            asked[j] = new
+    if not asked:
+        return {}
+    cube = probes.space.cube
+    before, found = evidence(cube, X, y, shop.seed), {}
+    for j, new in list(asked.items())[:MOST_SCALES]:
+        old = probes.space.parameters[j]
+        crowded = float((probes.places(j) <= CROWDED).mean())
+        gained = evidence(*with_logarithm(cube, X, j, old, new), y, shop.seed) - before
+        if gained > LIKELIER:
+            reason = f"by its logarithm the costs are e^{round(gained)} times likelier"
+        elif crowded >= SURE and new.upper / new.lower >= DECADES:
+            reason = (
+                f"the lowest {percent(CROWDED)} of its range, which spans decades, hold the best"
+            )
+        else:
+            continue
+        found[j] = Change(
+            old.name, "log", f"{_range(old)}, linear", f"{_range(new)}, log",
+            crowded if gained <= LIKELIER else math.nan, 0.0, 0.0, 0.0, reason, new,
+        )  # fmt: skip
+    return found
+
+
+def _reaches(probes: Probes, j: int, old: Parameter, new: Parameter) -> bool:
+    """Does hardly any draw have its lowest point below where the new range begins?"""
+    values = np.array(old.decode(probes.places(j)), dtype=float)
+    return bool(len(values)) and float((values < new.lower).mean()) <= 1 - SURE
+
+
+def _costs(loss: FloatArray) -> tuple[float, float, float]:
+    """Mean and interval of what is lost."""
+    low, high = np.quantile(loss, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(loss.mean()), float(low), float(high)
+
+
+def _range(parameter: Parameter) -> str:
+    if parameter.choices:
+        return parameter.extent
+    return f"{number(parameter.lower, 3)}{FIXED}to{FIXED}{number(parameter.upper, 3)}"

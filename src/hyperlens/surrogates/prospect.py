@@ -1,0 +1,126 @@
+"""What more trials would find: drawn functions, searched as a search would.
+
+A draw of an additive process is a function that agrees with the trials there are. A random search of
+k more trials finds the lowest of its values at k configurations: of N values in ascending order, none
+of the first i is found with probability (1 - i / N)^k, so the value that is found is drawn by its
+rank. A search by a model goes a part phi of the way to the lowest value of all, for which each draw is
+searched. How long that part is depends on how much longer the run gets, k / n; it was learnt on runs of
+TPE and of our own optimiser on LCBench tasks with an even number (docs/results/forecast.md), as was how
+often nothing better is found: as rarely as if each trial were RECORDS random ones, for a random search
+of n trials finds nothing better in k more with probability n / (n + k).
+
+Gains are of the true cost: that of the configuration that is expected to be best, less that of the
+best new one; none is below 0.
+
+Symbols
+    D        draws
+    N        configurations at which draws are looked at
+    n, k     trials there are, more trials
+    phi      part of the way to the lowest value that a search by a model goes
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import scipy
+
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.space import Space
+from hyperlens.surrogates.additive.additive import Additive
+
+Search = Literal["model", "random"]
+
+POINTS = 2048  # N
+ROUNDS = 4  # of the search for the lowest value of each draw
+AROUND = 8  # points looked at around each of the lowest found so far
+REACH = 0.2  # of an axis: how far these lie, half as far in each further round
+MOVED = 0.3  # of the axes are moved, at least two of them
+MIDDLE, GROWTH, SPREAD = 0.32, 0.46, 1.0  # of phi where it is not 0
+RECORDS = 5.0
+TIMES = 16  # outcomes of a search drawn for each draw
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """Draws at configurations, and what is lowest in each; costs are minimised ones."""
+
+    trials: int
+    best: FloatArray  # true cost of the configuration that is expected to be best, (D,)
+    values: FloatArray  # at N random configurations, ascending, (N, D)
+    lowest: FloatArray  # (D,)
+    at: FloatArray  # where it is lowest, vectors (D, d)
+    noise: float  # standard deviation of the noise at the best
+
+    def gains(self, search: Search, k: int, seed: int = 0) -> FloatArray:
+        """Gains of a search of k more trials, as many for each draw, (TIMES * D,)."""
+        places = _spread(len(self.best), seed)
+        if search == "random":
+            ranks = len(self.values) * -np.expm1(np.log1p(-places) / k)
+            places = np.minimum(ranks.astype(np.int64), len(self.values) - 1)
+            found = np.take_along_axis(self.values, places, axis=0)
+            return np.asarray(np.maximum(self.best - found, 0.0).ravel())
+        way = np.maximum(self.best - self.lowest, 0.0)
+        return np.asarray((way * part(k / self.trials, places)).ravel())
+
+
+def _spread(draws: int, seed: int) -> FloatArray:
+    """Numbers between 0 and 1, evenly spread for each draw, (TIMES, D)."""
+    rng = np.random.default_rng(seed)
+    return np.asarray((np.arange(TIMES)[:, None] + rng.random((TIMES, draws))) / TIMES)
+
+
+def part(longer: float, places: FloatArray) -> FloatArray:
+    """Quantiles of phi for a run that gets longer by this part of its trials: 0 with the probability
+    (1 + longer)^-RECORDS, else log-normal around MIDDLE longer^GROWTH."""
+    none = (1 + longer) ** -RECORDS
+    some = np.clip((places - none) / (1 - none), 0.0, 1.0 - 1e-9)
+    phi = MIDDLE * longer**GROWTH * np.exp(SPREAD * scipy.special.ndtri(some))
+    return np.asarray(np.where(places < none, 0.0, phi))
+
+
+def prospect(model: Additive, space: Space, seed: int = 0) -> Prospect:
+    """Draws of a fitted process, looked at and searched."""
+    rng = np.random.default_rng([seed, 3])
+    tried = model.costs(model.X)
+    mean = tried.mean(axis=1)
+    now = int(np.argmin(mean))
+    X = space.sample(POINTS, rng)
+    values = model.costs(X)
+    lowest, at = _lowest(model, space, np.vstack([model.X, X]), np.vstack([tried, values]), rng)
+    noise = float(model.noise(mean[[now]])[0])
+    return Prospect(len(model.y), tried[now], np.sort(values, axis=0), lowest, at, noise)
+
+
+def _lowest(
+    model: Additive, space: Space, X: FloatArray, values: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """The lowest value of each draw and where it is: ever nearer around the lowest so far."""
+    lowest, at = values.min(axis=0), X[values.argmin(axis=0)]
+    for round in range(ROUNDS):
+        around = _moved(space, np.unique(at, axis=0), REACH / 2**round, rng)
+        if not len(around):
+            continue
+        values = model.costs(around)
+        first = values.argmin(axis=0)
+        lower = values[first, np.arange(len(lowest))] < lowest
+        at = np.where(lower[:, None], around[first], at)
+        lowest = np.minimum(lowest, values.min(axis=0))
+    return lowest, at
+
+
+def _moved(space: Space, X: FloatArray, reach: float, rng: np.random.Generator) -> FloatArray:
+    """Configurations around others: some coordinates of each moved, or drawn anew where there is no
+    distance between values."""
+    X = np.repeat(X, AROUND, axis=0)
+    n, d = X.shape
+    drawn = rng.random((n, d))
+    latents = np.where(np.isnan(X), drawn, X)
+    chosen = rng.random((n, d)) < max(MOVED, min(2 / d, 1.0))
+    moved = np.clip(latents + reach * rng.normal(size=(n, d)), 0.0, 1.0)
+    ordered = np.array([axis.ordered for axis in space.cube.axes])
+    latents = np.where(chosen, np.where(ordered, moved, drawn), latents)
+    vectors = space.cube.vectors(latents)
+    return np.asarray(vectors[~space.forbidden(vectors)])
