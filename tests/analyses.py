@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
-from views import searched, together, tree
+from views import ahead, next_space, searched, together, tree
 
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.ablation import Ablation
@@ -283,6 +283,8 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
     good = replace(importance, among="good", bound=0.7, quantile=0.5, below=2)
     missing = Unavailable("momentum", text, ("momentum",))
     records = {
+        "forecast": ahead(),
+        "advice": next_space(name, text),
         "overview": overview,
         "trials": trials(name, choice, text),
         "timeline": timeline(),

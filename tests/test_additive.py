@@ -726,12 +726,11 @@ def test_drawn_functions_are_written_as_weights_by_kriging(
 def test_draws_at_the_anchors_are_those_of_each_set_brought_back() -> None:
     X = sampled(CONTINUOUS, 12, 0)
     model = Additive().fit(X, smooth(X))
-    rows = model.components.rows(X)
-    found = model._drawn_costs(rows, np.random.default_rng(8))
-    rng = np.random.default_rng(8)
-    features = model.components.features(model.components.rows(sobol(additive.ANCHORS, 2, 0)))
-    for k, one in enumerate(model.sets):
-        w, trend = one.draw(model.components.features(rows), 16, rng)
+    anchors = sobol(additive.ANCHORS, 2, 0)
+    found = model.costs(anchors)
+    np.testing.assert_array_equal(found, model.anchor_costs)
+    features = model.components.features(model.components.rows(anchors))
+    for k, (one, (w, trend)) in enumerate(zip(model.sets, model.drawn, strict=True)):
         ends = one.warp.low + np.array([one.warp.a, one.warp.b])
         costs = ends[0] + (ends[1] - ends[0]) / (
             1 + np.exp(-one.warp.centre - one.warp.scale * (features @ w + trend))

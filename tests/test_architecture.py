@@ -141,6 +141,7 @@ DOZEN = 12
 
 PUBLIC = [
     "Ablation",
+    "Advice",
     "AnalysisError",
     "Bias",
     "CASHClassifier",
@@ -152,6 +153,7 @@ PUBLIC = [
     "Failures",
     "Fitted",
     "Footprint",
+    "Forecast",
     "History",
     "HyperlensError",
     "Importance",
@@ -186,6 +188,7 @@ PUBLIC = [
     "Why",
     "Winner",
     "ablation",
+    "advise",
     "bias",
     "check_sample_size",
     "choose",
@@ -197,6 +200,7 @@ PUBLIC = [
     "failures",
     "fit",
     "footprint",
+    "forecast",
     "importance",
     "importances",
     "interactions",

@@ -11,7 +11,11 @@ from hyperlens.explain.effects.region_tree import Region
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.interactions import Interactions
 from hyperlens.explain.models.verdict import Ground, judge
+from hyperlens.explain.next.advise import Advice
+from hyperlens.explain.next.forecast import Forecast
 from hyperlens.explain.run.bias import Bias
+from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.space import Space
 from hyperlens.surrogates.quality import Quality
 
 GROUND = Ground("trust", "it predicts well")
@@ -91,6 +95,64 @@ def searched(name: str = "lr") -> Bias:
         seed=0,
         sentence="The search favoured some parts.",
         notes=("From a part.",),
+    )
+
+
+def ahead(name: str = "loss") -> Forecast:
+    """A search by a model gains twice what a random one does; the error lies between."""
+    gain = np.array([[0.1, 0.2, 0.3, 0.4], [0.05, 0.1, 0.15, 0.2]])
+    return Forecast(
+        objective=name,
+        maximize=False,
+        trials=40,
+        observed=0.4,
+        best=0.45,
+        searches=("model", "random"),
+        more=np.array([10, 20, 50, 100]),
+        gain=gain,
+        low=gain / 2,
+        high=gain * 2,
+        chance=np.full((2, 4), 0.5),
+        error=0.15,
+        error_from="given",
+        level=0.8,
+        seed=0,
+        quality=QUALITY,
+        verdict=judge([GROUND]),
+        notes=(),
+    )
+
+
+def next_space(name: str = "lr", reason: str = "it hardly matters") -> Advice:
+    """One parameter narrowed to the middle third of its range, one fixed, one kept."""
+    return Advice(
+        objective="loss",
+        maximize=False,
+        trials=40,
+        parameters=(name, "opt"),
+        actions=("narrow", "fix"),
+        before=("0 to 3", "a, b"),
+        after=("1 to 2", "a"),
+        probability=np.array([0.99, np.nan]),
+        costs=np.array([0.0, 0.01]),
+        costs_low=np.array([0.0, 0.0]),
+        costs_high=np.array([0.0, 0.03]),
+        reasons=("it is lowest there", reason),
+        kept=("m",),
+        cost=0.01,
+        low=0.0,
+        high=0.03,
+        tolerance=0.05,
+        level=0.9,
+        rows=(name, "opt", "m"),
+        start=np.array([1 / 3, 0.0, 0.0]),
+        end=np.array([2 / 3, 0.5, 1.0]),
+        places=np.array([[0.4, 0.45, 0.5, 0.55, 0.6], [np.nan] * 5, [0.0, 0.2, 0.5, 0.8, 1.0]]),
+        seed=0,
+        quality=QUALITY,
+        verdict=judge([GROUND]),
+        notes=(),
+        space=Space.of([Parameter(name, "float", 1.0, 2.0), Parameter("m", "float", 0.0, 1.0)]),
     )
 
 

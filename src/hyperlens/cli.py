@@ -48,8 +48,8 @@ COMMANDS = {
         "The best trial within limits on objectives, and what the limits cost.",
     ),
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
-    "forecast": ("next", "What more trials would bring, and whether to stop."),
-    "advise": ("next", "The space to search next, with the evidence for each change of it."),
+    "forecast": ("analyses", "What more trials would bring, and whether to stop."),
+    "advise": ("analyses", "The space to search next, with the evidence for each change of it."),
     "why": (
         "proposals",
         "Why a trial was proposed: to exploit or to explore, parameter by parameter (Shapley values).",

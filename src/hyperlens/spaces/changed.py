@@ -48,11 +48,12 @@ def changed(space: Space, changes: Mapping[str, Declared]) -> Space:
 def tied(space: Space) -> frozenset[str]:
     """Parameters that forbidden clauses name."""
     found: set[str] = set()
-    for clause in space.configspace.forbidden_clauses:
-        for part in (clause, *clause.get_descendant_literal_clauses()):
-            for item in ("hyperparameter", "left", "right"):
-                if hasattr(part, item):
-                    found.add(str(getattr(part, item).name))
+    todo: list[Any] = list(space.configspace.forbidden_clauses)
+    while todo:
+        part = todo.pop()
+        todo += getattr(part, "components", ())
+        items = [getattr(part, side, None) for side in ("hyperparameter", "left", "right")]
+        found |= {str(item.name) for item in items if item is not None}
     return frozenset(found)
 
 
@@ -68,9 +69,9 @@ def _settled(
         ways: list[tuple[Literal, ...]] = [()]
         for literal in clause:
             left = _left_of(literal, kept)
-            options: Clauses = () if left is None else ((left,),)
-            if left is True:
-                options = conditions.get(literal[0], ((),))
+            options: Clauses = conditions.get(literal[0], ((),))
+            if left is not True:
+                options = () if left is None else ((left,),)
             ways = [a + tuple(part for part in b if part not in a) for a in ways for b in options]
         possible.extend(ways)
     return None if () in possible else tuple(dict.fromkeys(possible))

@@ -59,8 +59,8 @@ class Prospect:
         places = _spread(len(self.best), seed)
         if search == "random":
             ranks = len(self.values) * -np.expm1(np.log1p(-places) / k)
-            places = np.minimum(ranks.astype(np.int64), len(self.values) - 1)
-            found = np.take_along_axis(self.values, places, axis=0)
+            at = np.minimum(ranks.astype(np.int64), len(self.values) - 1)
+            found = np.take_along_axis(self.values, at, axis=0)
             return np.asarray(np.maximum(self.best - found, 0.0).ravel())
         way = np.maximum(self.best - self.lowest, 0.0)
         return np.asarray((way * part(k / self.trials, places)).ravel())

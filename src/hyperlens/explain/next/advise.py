@@ -104,9 +104,14 @@ class Advice(Record):
     @property
     def sentence(self) -> str:
         if not self.verdict.known:
-            return f"Keep the space as it is: {self.verdict.reason}, so nothing says what to change about it."
+            return (
+                f"Keep the space as it is: {self.verdict.reason}, so nothing says what to change."
+            )
         if not self.parameters:
-            return "Keep the space as it is: nothing can be cut from it safely, and no end holds the best back."
+            return (
+                "Keep the space as it is: nothing can be cut from it safely, and no end of a range "
+                "holds the best back."
+            )
         parts = []
         for action, words in DONE.items():
             names = [n for n, a in zip(self.parameters, self.actions, strict=True) if a == action]
@@ -188,19 +193,10 @@ def advise(
     left = float(np.maximum(known.best - known.lowest, 0.0).mean())
     tolerance = max(error, TOLERATED * left)
     probes = Probes(fitted.model, history.space, known)
-    changes: list[Change] = []
-    together = np.zeros(1)
     with one_thread():
-        if verdict.known:
-            changes = proposals(Workshop(probes, fitted.training, tolerance, seed))
-        fixed = {c.parameter: c.declared for c in changes if isinstance(c.declared, tuple)}
-        numbers = {
-            history.space.column(name): float(history.space[name].encode([value[0]])[0])
-            for name, value in fixed.items()
-            if history.space[name].axis.ordered
-        }
-        if numbers:
-            together = fitted.model.widened * probes.losses(numbers)
+        shop = Workshop(probes, fitted.training, tolerance, seed)
+        changes = proposals(shop) if verdict.known else []
+        together = fitted.model.widened * _fixed_together(probes, changes)
     low, high = np.quantile(together, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     best = history.best(objective).values
     space = changed(history.space, {c.parameter: _with_default(c.declared, best) for c in changes})
@@ -209,15 +205,7 @@ def advise(
         objective=history.objective(objective).name,
         maximize=history.objective(objective).maximize,
         trials=len(fitted.training.y),
-        parameters=names,
-        actions=tuple(c.action for c in changes),
-        before=tuple(c.before for c in changes),
-        after=tuple(c.after for c in changes),
-        probability=np.array([c.probability for c in changes]),
-        costs=np.array([c.cost for c in changes]),
-        costs_low=np.array([c.low for c in changes]),
-        costs_high=np.array([c.high for c in changes]),
-        reasons=tuple(c.reason for c in changes),
+        **_told(changes),
         kept=tuple(n for n in history.space.names if n not in names),
         cost=float(together.mean()),
         low=float(low),
@@ -234,7 +222,32 @@ def advise(
     )
 
 
-def _picture(space: Space, declared: dict[str, Any], probes: Probes) -> dict[str, FloatArray]:
+def _told(changes: list[Change]) -> dict[str, Any]:
+    """The rows of a record, column by column."""
+    return {
+        "parameters": tuple(c.parameter for c in changes),
+        "actions": tuple(c.action for c in changes),
+        "before": tuple(c.before for c in changes),
+        "after": tuple(c.after for c in changes),
+        "probability": np.array([c.probability for c in changes]),
+        "costs": np.array([c.cost for c in changes]),
+        "costs_low": np.array([c.low for c in changes]),
+        "costs_high": np.array([c.high for c in changes]),
+        "reasons": tuple(c.reason for c in changes),
+    }
+
+
+def _fixed_together(probes: Probes, changes: list[Change]) -> FloatArray:
+    """What all numbers that are fixed cost each probed draw."""
+    fixed = [(c.parameter, c.declared) for c in changes if isinstance(c.declared, tuple)]
+    codes: dict[int, FloatArray | float] = {}
+    for name, value in fixed:
+        if probes.space[name].axis.ordered:
+            codes[probes.space.column(name)] = float(probes.space[name].encode([value[0]])[0])
+    return probes.losses(codes) if codes else np.zeros(1)
+
+
+def _picture(space: Space, declared: dict[str, Any], probes: Probes) -> dict[str, Any]:
     """Where new ranges and the lowest places lie on the old axes; nan where categories have none."""
     spans = [_span(p, declared.get(p.name, p)) for p in space.parameters]
     places = [

@@ -158,8 +158,9 @@ def _drop(shop: Workshop, j: int, deciding: bool) -> Change | None:
     lowest = np.bincount(axis.level(probes.places(j)), minlength=axis.levels)
     poor = []
     for k in np.flatnonzero((lowest == 0) & (times >= FEWEST)).tolist():
-        loss = probes.losses({j: float(axis.codes[k])}) if not deciding else np.array([np.inf])
-        if np.quantile(loss, 1 - SURE) > shop.tolerance:
+        # of a level that decides what else is active, the best place has no like elsewhere
+        loss = None if deciding else probes.losses({j: float(axis.codes[k])})
+        if loss is None or np.quantile(loss, 1 - SURE) > shop.tolerance:
             poor.append(k)
     if not poor:
         return None
@@ -167,10 +168,11 @@ def _drop(shop: Workshop, j: int, deciding: bool) -> Change | None:
     names = [number(choices[k]) for k in poor]
     verb = "is" if len(poor) == 1 else "are"
     reason = f"no drawn function is lowest where {parameter.name} is {' or '.join(names)}"
-    declared: Declared = tuple(choices[k] for k in kept)
+    left = tuple(choices[k] for k in kept)
+    declared: Declared = left
     if len(kept) > 1:
-        default = parameter.default if parameter.default in declared else declared[0]
-        declared = replace(parameter, choices=declared, default=default)
+        default = parameter.default if parameter.default in left else left[0]
+        declared = replace(parameter, choices=left, default=default)
     after = ", ".join(number(choices[k]) for k in kept)
     probability = 1 - 1 / (len(probes.places(j)) + 2)
     action: Action = "drop" if len(kept) > 1 else "fix"
@@ -192,7 +194,7 @@ def _widen(shop: Workshop, j: int) -> Change | None:
         gain = probes.falls(j, upper)
         if not gain * LONGER / STEP_BACK > shop.tolerance:
             continue
-        declared = replace(parameter, **{"upper" if upper else "lower": end})
+        declared = replace(parameter, upper=end) if upper else replace(parameter, lower=end)
         side, bound = ("above", parameter.upper) if upper else ("below", parameter.lower)
         return Change(
             parameter.name, "widen", _range(parameter), _range(declared), chance, 0.0, 0.0, 0.0,
@@ -207,7 +209,7 @@ def _further(parameter: Parameter, upper: bool) -> float | None:
     """The next end of a range; None where it is a natural one: 0 or 1 of what is counted, 0 of what is
     positive, 1 of what is a part."""
     p = parameter
-    if upper and p.upper == 1 and 0 <= p.lower and p.kind == "float":
+    if upper and p.upper == 1 and p.lower >= 0 and p.kind == "float":
         return None
     if not upper and (p.lower == 0 or (p.kind == "integer" and p.lower == 1)):
         return None
@@ -223,7 +225,7 @@ def _further(parameter: Parameter, upper: bool) -> float | None:
         end = float(math.ceil(end) if upper else max(math.floor(end), 1 if p.lower > 0 else end))
     else:
         end = float(f"{end:.2g}")
-    return end if p.lower != end != p.upper else None
+    return end if end not in (p.lower, p.upper) else None
 
 
 def _narrow(shop: Workshop, j: int) -> Change | None:
@@ -250,7 +252,7 @@ def _narrow(shop: Workshop, j: int) -> Change | None:
 
 
 def _between(parameter: Parameter, low: float, high: float) -> Parameter | None:
-    """The parameter between two codes, its ends rounded outwards; None if that is no less than it was."""
+    """The parameter between two codes, its ends rounded outwards; None if that is all it was."""
     p = parameter
     if p.choices:
         kept = tuple(

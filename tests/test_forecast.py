@@ -1,0 +1,152 @@
+"""Forecasts: against simulated searches, closed forms, and runs that can answer nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import hyperlens as hl
+from hyperlens.explain.next.forecast import forecast
+from hyperlens.surrogates.prospect import MIDDLE, RECORDS, SPREAD, Prospect, part
+
+SQUARE = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in ("x", "y")])
+
+
+def bowl(values: Any) -> float:
+    return float((values["x"] - 0.3) ** 2 + 0.5 * values["y"])
+
+
+def history(space: hl.Space, costs: Callable[[Any], float], n: int, seed: int = 0) -> hl.History:
+    values = space.decode(space.sample(n, seed))
+    trials = tuple(hl.Trial(k, v, (costs(v),)) for k, v in enumerate(values))
+    return hl.History(space, (hl.Objective("loss"),), trials)
+
+
+def test_a_random_search_gains_what_simulated_ones_do() -> None:
+    """The function is smooth and known nearly everywhere, so all draws are nearly the function."""
+    run = history(SQUARE, bowl, 60)
+    best = min(bowl(t.values) for t in run.trials)
+    found = forecast(run, level=0.8)
+    rng = np.random.default_rng(1)
+    for k, more in enumerate(found.more.tolist()):
+        points = rng.random((4000, more, 2))
+        costs = (points[..., 0] - 0.3) ** 2 + 0.5 * points[..., 1]
+        gains = np.maximum(best - costs.min(axis=1), 0.0)
+        error = 4 * gains.std() / np.sqrt(len(gains)) + 0.3 * gains.mean() + 1e-4
+        assert found.gain[1, k] == pytest.approx(gains.mean(), abs=error)
+
+
+def test_ranks_of_the_lowest_of_some_values() -> None:
+    """P(the lowest of k of 1..N is above i) = (1 - i / N)^k; its mean is a sum of that."""
+    values = np.tile(np.arange(2048.0)[:, None], (1, 64))
+    known = Prospect(40, np.full(64, 2048.0), values, np.zeros(64), np.zeros((64, 1)), 0.0)
+    for k in (1, 10, 100):
+        mean = np.sum((1 - np.arange(1, 2048) / 2048) ** k)
+        assert known.gains("random", k).mean() == pytest.approx(2048 - mean, abs=0.02 * mean + 1)
+
+
+def test_quantiles_of_the_part_of_the_way_by_hand() -> None:
+    places = np.array([0.0, 0.1, 0.5, 0.9])
+    none = 2.0**-RECORDS  # a run that gets twice as long
+    expected = MIDDLE * np.exp(SPREAD * norm.ppf((places[1:] - none) / (1 - none)))
+    np.testing.assert_allclose(part(1.0, places), [0.0, *expected], rtol=1e-9)
+    longer = np.array([part(r, np.linspace(0.001, 0.999, 99)) for r in (0.1, 0.5, 1.0, 3.0)])
+    assert (np.diff(longer, axis=0) >= 0).all()
+
+
+def test_gains_grow_and_lie_in_their_intervals() -> None:
+    found = forecast(history(SQUARE, bowl, 25))
+    assert (np.diff(found.gain, axis=1) >= 0).all()
+    assert (found.low <= found.gain).all()
+    assert (found.gain[0] >= found.gain[1]).all()
+    wider = forecast(history(SQUARE, bowl, 25), level=0.95)
+    assert (wider.high >= found.high).all()
+    np.testing.assert_array_equal(found.gain, forecast(history(SQUARE, bowl, 25)).gain)
+
+
+def test_larger_is_better_is_the_same_run_turned_round() -> None:
+    run = history(SQUARE, bowl, 25)
+    turned = hl.History(
+        SQUARE,
+        (hl.Objective("score", maximize=True),),
+        tuple(hl.Trial(t.number, t.values, (-t.costs[0],)) for t in run.trials),
+    )
+    one, other = forecast(run), forecast(turned)
+    np.testing.assert_array_equal(one.gain, other.gain)
+    assert other.best == -one.best
+    assert "would raise the true score by" in other.sentence
+
+
+def test_where_the_error_comes_from_and_what_it_decides() -> None:
+    run = history(SQUARE, bowl, 30)
+    small, large = forecast(run, error=0.0), forecast(run, error=1.0)
+    assert (small.error_from, small.stop) == ("given", False)
+    assert large.stop
+    assert "stopping loses nothing" in large.reading
+    assert (large.chance == 0).all()
+    rng = np.random.default_rng(3)
+    values = SQUARE.decode(SQUARE.sample(30, 0))
+    trials = [
+        hl.Trial(k, v, (bowl(v) + 0.1 * rng.normal(),)) for k, v in enumerate([*values, *values])
+    ]
+    repeated = forecast(hl.History(SQUARE, (hl.Objective("loss"),), tuple(trials)))
+    assert repeated.error_from == "repeats"
+    first, second = (np.array([t.costs[0] for t in trials[k : k + 30]]) for k in (0, 30))
+    assert repeated.error == pytest.approx(np.sqrt(np.sum((first - second) ** 2) / 2 / 30))
+
+
+def test_a_conditional_space_with_a_forbidden_corner() -> None:
+    from ConfigSpace import ForbiddenAndConjunction, ForbiddenEqualsClause
+
+    space = hl.Space.of(
+        [
+            hl.Parameter("model", "categorical", choices=("a", "b")),
+            hl.Parameter("kind", "categorical", choices=("p", "q")),
+            hl.Parameter("lr", "float", 1e-4, 1.0, log=True),
+        ],
+        {"lr": ((("model", "equal", "a"),),)},
+    )
+    parts = [
+        ForbiddenEqualsClause(space.configspace[n], v) for n, v in (("model", "a"), ("kind", "q"))
+    ]
+    space.configspace.add(ForbiddenAndConjunction(*parts))
+    run = history(space, lambda v: np.log10(v["lr"]) if "lr" in v else -1.0, 40)
+    found = forecast(run)
+    assert np.isfinite(found.gain).all()
+    assert found.gain[0, 0] < 4.0
+
+
+@pytest.mark.parametrize(
+    ("costs", "says"),
+    [
+        ([1.0], "run at least 10 first"),
+        ([1.0] * 12, "All 12 costs are equal"),
+        ([np.nan] * 12, "None of the 12 trials"),
+    ],
+)
+def test_what_cannot_be_forecast_is_said_in_a_sentence(costs: list[float], says: str) -> None:
+    values = SQUARE.decode(SQUARE.sample(len(costs), 0))
+    state = hl.State.COMPLETE if np.isfinite(costs[0]) else hl.State.FAILED
+    trials = tuple(
+        hl.Trial(k, v, (c,), state) for k, (v, c) in enumerate(zip(values, costs, strict=True))
+    )
+    run = hl.History(SQUARE, (hl.Objective("loss"),), trials)
+    for ask in (hl.forecast, hl.advise):
+        with pytest.raises(hl.AnalysisError, match=says):
+            ask(run)
+
+
+def test_noise_alone_is_called_a_guess() -> None:
+    rng = np.random.default_rng(0)
+    run = history(SQUARE, lambda _: float(rng.normal()), 40)
+    found = forecast(run)
+    assert found.sentence.startswith("Not known, only a guess")
+    assert not found.stop
+    assert "cannot be said" in found.reading
+    advice = hl.advise(run)
+    assert advice.sentence.startswith("Keep the space as it is")
+    assert advice.parameters == ()
