@@ -53,6 +53,8 @@ def test_cards_come_in_order() -> None:
     ids = [c.id for c in found]
     assert ids == [
         "summary",
+        "forecast",
+        "advice",
         "trace",
         "timeline",
         "endings",

@@ -38,7 +38,7 @@ ROUNDS = 4  # of the search for the lowest value of each draw
 AROUND = 8  # points looked at around each of the lowest found so far
 REACH = 0.2  # of an axis: how far these lie, half as far in each further round
 MOVED = 0.3  # of the axes are moved, at least two of them
-MIDDLE, GROWTH, SPREAD = 0.32, 0.46, 1.0  # of phi where it is not 0
+MIDDLE, GROWTH, SPREAD = 0.35, 0.5, 0.9  # of phi where it is not 0
 RECORDS = 5.0
 TIMES = 16  # outcomes of a search drawn for each draw
 

@@ -32,6 +32,8 @@ MORE = (10, 20, 50, 100)
 AHEAD = 20  # trials whose expected gain decides whether to stop
 LEVEL = 0.8
 SEARCHES: dict[Search, str] = {"model": "search by a model", "random": "random search"}
+MORE_TRIALS = "How many trials are run beyond those there are."
+INTERVAL = "Between these the gain lies with this probability; on other runs it did."
 GAIN = "How much better the true cost of the best is expected to be, without the luck of noise."
 CHANCE = (
     "How probable it is that the true cost gets better by more than the standard error of a cost."
@@ -124,12 +126,13 @@ class Forecast(Record):
         return (
             table(
                 Column("search", [SEARCHES[s] for s in flat["search"]]),
-                Column("more trials", flat["more"], number),
+                Column("more trials", flat["more"], number, MORE_TRIALS),
                 Column("expected gain", flat["gain"], lambda x: number(x, 3), GAIN),
                 Column(
                     f"{percent(self.level)} interval",
                     ends(flat["low"], flat["high"]),
                     between(lambda x: number(x, 3)),
+                    INTERVAL,
                 ),
                 Column("chance of a gain that counts", flat["chance"], percent, CHANCE),
             ),

@@ -112,12 +112,8 @@ class Additive:
 
     def __init__(self, cube: Cube | None = None, seed: int = 0) -> None:
         self._cube, self.seed, self.fitted_on = cube, seed, 0
-<<<<<<< HEAD
         self.sets: tuple[LearntSet, ...] = ()
-=======
-        self.sets: tuple[_Set, ...] = ()
         self.drawn: tuple[tuple[FloatArray, FloatArray], ...] = ()  # weights and trends by set
->>>>>>> b186cb1 (Forecast of what more trials would bring, and advice on the space to search next)
         self.surprise = 1.0
 
     def fit(self, X: FloatArray, y: FloatArray) -> Self:
@@ -129,7 +125,9 @@ class Additive:
             self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
             return self
         self.surprise = self._surprise()
-        self.anchor_costs = self._drawn_costs(self.components.rows(X), rng)
+        at_rows = self.components.features(self.components.rows(X))
+        self.drawn = tuple(one.draw(at_rows, DRAWS // len(self.sets), rng) for one in self.sets)
+        self.anchor_costs = self._at(self._anchors())
         self.weights = self._written(self.anchor_costs)
         return self
 
@@ -147,16 +145,7 @@ class Additive:
         self.fitted_on = min(len(y), FITTED_ON)
         self.sets = ()
         if np.ptp(y) == 0:
-<<<<<<< HEAD
             return rng
-=======
-            self.sets, self.drawn, self.surprise = (), (), 1.0
-            width = self.components.ends[-1]
-            self.anchor_costs = np.full((ANCHORS, 2), y[0])
-            self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
-            return self
-        # hyperparameters, from some of the rows if there are many
->>>>>>> b186cb1 (Forecast of what more trials would bring, and advice on the space to search next)
         some = np.sort(rng.permutation(len(y))[:FITTED_ON])
         if np.ptp(y[some]) == 0:
             some[0] = np.argmax(y != y[some[0]])
@@ -164,21 +153,10 @@ class Additive:
         best = mode(density, rng)
         count = SETS if len(y) <= MANY else FEWER_SETS
         drawn = sample(density, best, count, rng)
-<<<<<<< HEAD
         rows = self.components.rows(X)
         self.mode = LearntSet.of(self.components, best, rows, y)
         self.sets = tuple(LearntSet.of(self.components, t, rows, y) for t in drawn)
         return rng
-=======
-        self.mode = _Set.of(self.components, best, rows, y)
-        self.sets = tuple(_Set.of(self.components, t, rows, y) for t in drawn)
-        self.surprise = self._surprise()
-        at_rows, each = self.components.features(rows), DRAWS // count
-        self.drawn = tuple(one.draw(at_rows, each, rng) for one in self.sets)
-        self.anchor_costs = self._at(self._anchors())
-        self.weights = self._written(self.anchor_costs)
-        return self
->>>>>>> b186cb1 (Forecast of what more trials would bring, and advice on the space to search next)
 
     def _surprise(self) -> float:
         """How far the first rows lie from what the later ones say of them, in standard deviations.
