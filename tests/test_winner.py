@@ -313,8 +313,28 @@ def test_noise_alone_is_not_called_a_winner() -> None:
     rng = np.random.default_rng(0)
     record = hl.winner(costs(*rng.normal(size=80).tolist()))
     assert not record.told_apart
+    assert np.isnan(record.probability).all()  # no number where nothing is known
+    assert (record.recommended, record.doubtful) == (record.best, False)
+    assert record.reading == ""
+    assert list(record.plot().data[1].x) == pytest.approx(record.observed.tolist())
+    again = Record.from_dict(record.to_dict())
+    assert again.to_json() == record.to_json()
     assert "is not known" in record.sentence
     assert "not known" in record.caution
+
+
+def test_repeated_configurations_need_no_surrogate_to_be_told_apart() -> None:
+    """Two levels, each measured often: 0.5 apart with a standard error of about 0.06."""
+    rng = np.random.default_rng(0)
+    space = hl.Space.of([hl.Parameter("kind", "categorical", choices=("a", "b"))])
+    trials = tuple(
+        hl.Trial(k, {"kind": "ab"[k % 2]}, (0.5 * (k % 2) + 0.25 * float(rng.normal()),))
+        for k in range(40)
+    )
+    record = hl.winner(hl.History(space, (hl.Objective("loss"),), trials))
+    assert record.configurations == 2
+    assert record.probability[0] > 0.99
+    assert record.repeats.tolist() == [20, 20]
 
 
 def test_pruned_trials_are_no_rivals() -> None:

@@ -26,14 +26,17 @@ Styblinski-Tang, steps, a network, two models) with other seeds (`--half tuning`
 after these runs were seen."""
 
 
-def parts(found: Sequence[Score]) -> list[str]:
+def parts(ran: Sequence[Score]) -> list[str]:
+    """Of runs of which something is stated; how many others there are is told."""
+    found = [s for s in ran if s.told_apart]
     names = ", ".join(dict.fromkeys(s.problem for s in found))
-    ran = Counter(s.search for s in found)
-    searches = ", ".join(f"{search} ({count} runs)" for search, count in ran.items())
+    counts = Counter(s.search for s in ran)
+    searches = ", ".join(f"{search} ({count} runs)" for search, count in counts.items())
     return [
         READING.format(problems=names, searches=searches),
         "## Is the best observed the best?",
-        f"{len(found)} runs. Stated is the mean probability that the best observed is the best of "
+        f"Of {len(ran)} runs {len(ran) - len(found)} were called noise in which nothing is known; "
+        f"these are the other {len(found)}. Stated is the mean probability that the best observed is the best of "
         "those tried, true how often it was. Brier scores of that statement (0 is perfect), beside "
         "always saying 100 %, and always 20 %, as if the five measured best were equal.",
         *(_calibration(found, name, by) for name, by in BY.items()),

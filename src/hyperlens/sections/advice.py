@@ -7,10 +7,12 @@ import numpy as np
 
 from hyperlens.explain.effects.effect import NEARLY, Effect
 from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.next.winner import Winner
 from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
 from hyperlens.sections.explanation import Records, Unavailable
+from hyperlens.sections.next.winner import LUCK
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading, totals
 from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
@@ -21,6 +23,7 @@ MOST = 4  # pieces of advice
 WORTH = 0.05  # a share of the variance from which on a parameter is worth widening or trying
 LITTLE = 0.01  # a parameter whose effects together have less may be left alone
 MANY_FAILED = 0.1
+FEW_REPEATS = 10  # of each trial that may be best: more are not worth a choice
 MODEL = "model"  # the choice of a search over models
 TOO_SLOW = "took longer"  # how the reason of a trial that was ended begins
 FEW = 20  # analysed trials, from which no search is said to have ended
@@ -50,6 +53,7 @@ def what_next(records: Records) -> tuple[str, ...]:
     advice = [
         *_failures(trials),
         *doubts,
+        *_repeat(records[LUCK]),
         *elsewhere,
         *_fix(overview.parameters, total, importance),
         *([] if doubts else _go_on(overview, bool(elsewhere))),
@@ -92,6 +96,18 @@ def _doubts(record: Importance | Unavailable) -> list[str]:
         return []
     remedy = record.verdict.remedy or "run more trials before acting on small effects"
     return [f"{remedy[0].upper()}{remedy[1:]}: {record.verdict.reason}."]
+
+
+def _repeat(record: Winner | Unavailable) -> list[str]:
+    """Repeats of the trials that may be best, where a few would tell which is."""
+    if isinstance(record, Unavailable) or not record.needed or record.needed > FEW_REPEATS:
+        return []
+    times = "once" if record.needed == 1 else f"{record.needed} times"
+    return [
+        f"Repeat trials {first_few(list(map(str, record.five)), len(record.five))} {times} each before "
+        f"choosing: now the best of them is known with {percent(record.chance)}, then with "
+        f"{percent(record.sure)}."
+    ]
 
 
 def _models(record: Spending, overview: Overview) -> list[str]:

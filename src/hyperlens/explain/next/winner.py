@@ -7,7 +7,8 @@ which one is the best is its probability, their mean what it is expected to cost
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from hyperlens.runs.history import History
 from hyperlens.runs.repeats import Configurations, configurations
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.additive.true_costs import Measured, TrueCosts, true_costs
+from hyperlens.surrogates.additive.true_costs import Measured, TrueCosts, told_apart, true_costs
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import number, percent, tenths
@@ -31,7 +32,6 @@ FIVE = 5  # configurations that are named, and repeated
 SURE = 0.9
 MATTERS = 0.01  # of the difference between the median and the best cost
 LUCK = 0.5  # probability below which the best observed is more likely not the best
-TOLD_APART = 0.05  # R2 of a trial by the others: if it is less, noise may be all there is
 
 REPEATS = "How often it was measured."
 OBSERVED = "What was measured, on average if it was measured several times."
@@ -47,7 +47,8 @@ class Winner(Record):
     Costs are in the user's direction. `noise` is the standard deviation of a repeated cost. `repeats`
     counts trials of each. `five` are the trials that may be best, the likeliest first; `needed` repeats
     of each of them choose one that is at most `matters` worse than the best with a chance of `sure`
-    (None where 100 are too few); `chance` is that of the recommended one without any.
+    (None where 100 are too few); `chance` is that of the recommended one without any. Unless
+    `told_apart` nothing is known but what was measured: expected costs, probabilities and noise are nan.
     """
 
     objective: str
@@ -185,9 +186,10 @@ def winner(
         truth = true_costs(history.space.cube, measured, model, noise, seed)
     if matters is None:
         matters = MATTERS * float(np.median(small.observed) - small.observed.min())
+    known = noise == 0 or told_apart(measured, model)
     likeliest = np.lexsort((truth.expected[truth.rivals], -truth.probability))[:FIVE]
     needed, chance = repeats_needed(truth.draws[:, likeliest], truth.noise, sure, matters, seed)
-    return Winner(
+    record = Winner(
         objective=chosen.name,
         maximize=chosen.maximize,
         configurations=len(tried.trial),
@@ -195,7 +197,7 @@ def winner(
         recommended=int(small.trial[np.argmin(truth.expected)]),
         noise=float(np.sqrt(np.mean(truth.noise**2))),
         known_noise=noise is not None or measured.exact,
-        told_apart=not truth.noise.any() or _predicted(model) >= TOLD_APART,
+        told_apart=known,
         five=tuple(small.trial[truth.rivals[likeliest]].tolist()),
         needed=needed,
         chance=chance,
@@ -205,6 +207,28 @@ def winner(
         level=level,
         seed=seed,
         notes=(*small.notes, *_ties(small)),
+    )
+    return record if known else _unknown(record)
+
+
+def _unknown(record: Winner) -> Winner:
+    """The same where nothing is known but what was measured: the best observed stays the choice."""
+    kept = slice(min(FIVE, len(record.trial)))
+    nothing = np.full(len(record.trial[kept]), np.nan)
+    return replace(
+        record,
+        trial=record.trial[kept],
+        observed=record.observed[kept],
+        repeats=record.repeats[kept],
+        expected=nothing,
+        low=nothing,
+        high=nothing,
+        probability=nothing,
+        recommended=record.best,
+        five=tuple(record.trial[kept].tolist()),
+        noise=math.nan,
+        needed=None,
+        chance=math.nan,
     )
 
 
@@ -273,13 +297,6 @@ def _learnt(history: History, tried: Configurations, objective: str, seed: int) 
         return Additive(history.space.cube, seed).learn(tried.X[tried.which], tried.y)
     except ValueError as problem:
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
-
-
-def _predicted(model: Additive) -> float:
-    """R2 of each warped cost by all others (Rasmussen and Williams 2006, Eq. 5.12)."""
-    inverse, z = model.mode.inverse, model.mode.z
-    away = (inverse @ z) / np.diagonal(inverse)
-    return float(1 - np.mean(away**2) / np.var(z))
 
 
 def _ties(tried: Configurations) -> tuple[str, ...]:

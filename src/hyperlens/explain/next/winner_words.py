@@ -18,9 +18,9 @@ def sentence(record: Winner) -> str:
     """How probably the best observed is the best, what of its lead is luck, what repeats would tell."""
     if not record.told_apart:
         return (
-            f"No trial says anything of another here, so {record.objective} may differ by noise alone: "
+            f"No trial's {record.objective} is told by the others, so it may differ by noise alone: "
             f"whether trial {record.best} is the best of the {record.configurations} configurations "
-            "tried or only lucky is not known; repeat it to see."
+            "tried or only lucky is not known; repeat the best few to see."
         )
     told = (
         f"Trial {record.best} is the best of the {record.configurations} configurations tried with a "

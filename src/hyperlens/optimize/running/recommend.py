@@ -5,7 +5,7 @@ import numpy as np
 from hyperlens.runs.history import History, Trial
 from hyperlens.runs.repeats import configurations
 from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.additive.true_costs import Measured, true_costs
+from hyperlens.surrogates.additive.true_costs import Measured, told_apart, true_costs
 from hyperlens.surrogates.threads import one_thread
 
 MOST_CONFIGURATIONS = 1500  # beyond them the best and a sample of the others are compared
@@ -21,6 +21,8 @@ def recommend(history: History, objective: str | None = None, seed: int = 0) -> 
     cube, measured = history.space.cube, Measured(tried.X, tried.y, tried.which)
     with one_thread():  # the same bytes on any number of cores
         model = Additive(cube, seed).learn(tried.X[tried.which], tried.y)
+        if not told_apart(measured, model):
+            return history.best(objective)
         expected = true_costs(cube, measured, model, seed=seed).expected
     number = int(tried.trial[np.argmin(expected)])
     return next(trial for trial in history.trials if trial.number == number)

@@ -43,6 +43,8 @@ MOST_RIVALS = 150  # configurations that are drawn: those that may be best
 MOST_OBSERVED = 10  # and these of the lowest cost
 MOST_CORRELATED = 700  # configurations up to which h may be correlated
 NEGLIGIBLE = 0.01  # weight of a case, beside the largest, below which it is not drawn from
+TOLD_APART = 0.05  # R2 of a cost by the others: if it is less, noise may be all there is
+REPEATED = 5  # rows of configurations that were measured before, from which on they tell the noise
 INACTIVE = 0.5  # correlation of h where a parameter is active and where it is not
 
 
@@ -158,6 +160,16 @@ def true_costs(
     drawn = [p.draw(rivals, k, rng) for p, k in zip(chosen, counts, strict=True) if k > 0]
     draws = np.vstack([d for d, _ in drawn])
     return TrueCosts(rivals, draws, expected, np.concatenate([s for _, s in drawn]))
+
+
+def told_apart(measured: Measured, model: Additive) -> bool:
+    """Is anything known of true costs: do repeats tell the noise, or the others anything of a cost
+    (left out one by one: Rasmussen and Williams 2006, Eq. 5.12)?"""
+    if measured.exact or measured.freedom >= REPEATED:
+        return True
+    inverse, z = model.mode.inverse, model.mode.z
+    away = (inverse @ z) / np.diagonal(inverse)
+    return bool(1 - np.mean(away**2) / np.var(z) >= TOLD_APART)
 
 
 def _lowest(costs: FloatArray, most: int) -> IntArray:
