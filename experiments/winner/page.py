@@ -36,9 +36,9 @@ def parts(ran: Sequence[Score]) -> list[str]:
         READING.format(problems=names, searches=searches),
         "## Is the best observed the best?",
         f"Of {len(ran)} runs {len(ran) - len(found)} were called noise in which nothing is known; "
-        f"these are the other {len(found)}. Stated is the mean probability that the best observed is the best of "
-        "those tried, true how often it was. Brier scores of that statement (0 is perfect), beside "
-        "always saying 100 %, and always 20 %, as if the five measured best were equal.",
+        f"these are the other {len(found)}. Stated is the mean probability that the best observed is "
+        "the best of those tried, true how often it was. Brier scores of that statement (0 is "
+        "perfect), beside always saying 100 %, and always 20 %, as if five were equally likely.",
         *(_calibration(found, name, by) for name, by in BY.items()),
         "## Reliability",
         "How often what was stated with such a probability was so: of the best observed, and of all "

@@ -105,9 +105,15 @@ class Winner(Record):
         return float(self.sign * (self.expected[0] - self.observed[0]))
 
     @property
+    def gain(self) -> float:
+        """How much better the recommended trial is expected to be than the best observed."""
+        k = self.row(self.recommended)
+        return float(self.sign * (self.expected[0] - self.expected[k]))
+
+    @property
     def doubtful(self) -> bool:
-        """Is the best observed more likely not the best, and another one recommended?"""
-        return self.recommended != self.best and bool(self.probability[0] < LUCK)
+        """Is the best observed more likely not the best, and another one better by what matters?"""
+        return self.gain > self.matters and bool(self.probability[0] < LUCK)
 
     def row(self, trial: int) -> int:
         """Where a trial stands."""
@@ -147,6 +153,7 @@ class Winner(Record):
                     ends(self.low, self.high),
                     between(number),
                     INTERVAL,
+                    wide=True,
                 ),
                 Column("is the best", self.probability.tolist(), tenths, PROBABILITY),
             ),

@@ -42,11 +42,14 @@ def reading(record: Winner) -> str:
     if record.recommended == record.best:
         return f"{told}; no other is expected to be better."
     k = record.row(record.recommended)
-    return (
+    other = (
         f"{told}. Trial {record.recommended}, measured with {number(float(record.observed[k]))}, is "
-        f"expected at {number(float(record.expected[k]))}: take that one (the best with a probability "
-        f"{_of(float(record.probability[k]))})."
+        f"expected at {number(float(record.expected[k]))}"
     )
+    if record.gain <= record.matters:
+        return f"{other}: hardly a difference."
+    chance = _of(float(record.probability[k]))
+    return f"{other}: take that one (the best with a probability {chance})."
 
 
 def caution(record: Winner) -> str:

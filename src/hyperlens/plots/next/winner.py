@@ -10,7 +10,7 @@ from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, short
 
 ROW = 34  # pixels
-COSTS, PROBABILITIES = [0.0, 0.62], [0.68, 1.0]  # of the width
+COSTS, PROBABILITIES = [0.0, 0.6], [0.7, 1.0]  # of the width
 
 
 def draw(record: Winner) -> Figure:
@@ -24,10 +24,11 @@ def draw(record: Winner) -> Figure:
         120 + ROW * len(names),
         xaxis={"title": {"text": safe(short(record.objective, 32))}, "domain": COSTS},
         xaxis2={
-            "title": {"text": "probability to be the best"},
+            "title": {"text": "probability"},
             "domain": PROBABILITIES,
             "range": [0, 1.02],
             "tickformat": ".0%",
+            "tickvals": [0, 0.5, 1],
             "anchor": "y",
         },
         yaxis=category_axis(names, ticks, down=True),
