@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from views import ahead, next_space, searched, together, tree
 
+from hyperlens.explain.confirm.confirm import Confirm
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.ablation import Ablation
 from hyperlens.explain.importance.importance import Importance
@@ -186,6 +187,39 @@ def runs(name: str = "first") -> RunComparison:
     )
 
 
+def settling(name: str = "lr", choice: str = "adam", text: str = "plain") -> Confirm:
+    """Two trials that would narrow the wider interval from 0.6 to 0.2."""
+    ticks: tuple[Any, ...] = (
+        ((0.0, 0.01), (1.0, 1.0)),
+        ((0.25, choice), (0.75, "sgd")),
+        ((0.0, 0.0), (1.0, 1.0)),
+    )
+    return Confirm(
+        objective="loss",
+        kind="importance",
+        about=("importance",),
+        parameters=(name, "opt", "momentum"),
+        configurations=({name: 0.5, "opt": choice}, {name: 0.9, "opt": "sgd", "momentum": 0.5}),
+        left=np.array([0.7, 0.4]),
+        rows=(name, "opt"),
+        value=np.array([0.5, 0.1]),
+        low=np.array([0.2, 0.0]),
+        high=np.array([0.8, 0.2]),
+        expected_low=np.array([0.4, 0.05]),
+        expected_high=np.array([0.6, 0.15]),
+        level=0.9,
+        repeats=0,
+        places=np.array([[0.5, 0.25, np.nan], [0.9, 0.75, 0.5]]),
+        known=trials(name, choice, text).places[[0, 2, 3]],
+        ticks=ticks,
+        trials=3,
+        seed=7,
+        quality=HIGH,
+        verdict=TRUST,
+        notes=(text,),
+    )
+
+
 def walked(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ablation:
     """From 1 to 0.4 by two changes, of which the first did 0.5."""
     return Ablation(
@@ -306,6 +340,8 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "pairs": (),
         "why": None,
         "path": None,
+        "confirm": settling(name, choice, text),
+        "confirmed": None,
         "bias": searched(name),
         "comparison": runs(text),
         "surrogates": Surrogates((LOW, HIGH), "forest", (text, "a warning")),

@@ -41,7 +41,7 @@ def proposals(draw: st.DrawFn) -> Proposal:
     parameters = st.dictionaries(names.filter(lambda n: n != "name"), number, max_size=3)
     span = st.tuples(moment, moment).map(lambda ends: (min(ends), max(ends)))
     return Proposal(
-        kind=draw(st.sampled_from([None, "initial", "proposed"])),
+        kind=draw(st.sampled_from([None, "initial", "proposed", "confirm"])),
         optimizer=draw(st.none() | names),
         acquisition=draw(st.sampled_from([None, "lcb", "ei"])),
         **{name: draw(number) for name in ("tau", "mean", "std", "bound", "score", "best")},
@@ -51,6 +51,7 @@ def proposals(draw: st.DrawFn) -> Proposal:
         awaited=to_ranges(draw(st.lists(st.integers(0, 50), unique=True))),
         parameters=tuple(draw(st.lists(names, max_size=3))),
         budget=draw(number),
+        about=draw(st.none() | names),
         rung=draw(st.none() | st.integers(0, 20)),
         final=draw(st.booleans()),
         entry=draw(st.none() | names),

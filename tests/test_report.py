@@ -55,6 +55,7 @@ def test_cards_come_in_order() -> None:
         "summary",
         "forecast",
         "advice",
+        "confirm",
         "trace",
         "timeline",
         "endings",

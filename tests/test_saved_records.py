@@ -187,6 +187,7 @@ def records() -> dict[str, Record]:
         hl.schedule(9),
         hl.failure_probability([4.0, 2.0]),
         hl.compare(table),
+        hl.confirm(run, "lr", 3),
     ]
     return {type(record).__name__: record for record in made}
 

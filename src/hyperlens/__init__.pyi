@@ -29,6 +29,8 @@ from .explain.importance.local_importance import (
 from .explain.importance.subspace import Subspace as Subspace
 from .explain.models.fitting import Fitted as Fitted, fit as fit
 from .explain.models.leader import Leader as Leader, leader as leader
+from .explain.confirm.confirm import Confirm as Confirm, confirm as confirm
+from .explain.confirm.confirmed import Confirmed as Confirmed, confirmed as confirmed
 from .explain.next.winner import Winner as Winner, winner as winner
 from .explain.objectives.choose import Choice as Choice, choose as choose
 from .explain.objectives.pareto import ParetoFront as ParetoFront, pareto as pareto

@@ -50,6 +50,10 @@ COMMANDS = {
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
     "forecast": ("analyses", "What more trials would bring, and whether to stop."),
     "advise": ("analyses", "The space to search next, with the evidence for each change of it."),
+    "confirm": (
+        "next.confirm",
+        "Which trials would settle a question: an effect, what mattered, a region, the best.",
+    ),
     "why": (
         "proposals",
         "Why a trial was proposed: to exploit or to explore, parameter by parameter (Shapley values).",

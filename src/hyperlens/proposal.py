@@ -28,7 +28,7 @@ VALUES, PLAN = "hyperlens:values", "hyperlens:plan"
 MOST_LEARNED = 10**6  # trials that ranges may name
 INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded
 
-Kind = Literal["initial", "proposed"]
+Kind = Literal["initial", "proposed", "confirm"]  # the last to settle an explanation
 Acquisition = Literal["lcb", "ei"]
 Span = tuple[float, float]
 NUMBERS = ("tau", "mean", "std", "bound", "score", "best")
@@ -58,6 +58,7 @@ class Proposal:
     awaited: str = ""  # trials whose costs it had to guess by its own means
     parameters: tuple[str, ...] = ()  # those that were tuned, where the space was inferred
     budget: float | None = None  # how much the evaluation may use, if the method says
+    about: str | None = None  # what of an explanation it is to settle, where that is what it is for
     rung: int | None = None  # how often this configuration had gone on before
     final: bool = True  # False if it is to wait for others and may then go on
     entry: str | None = None  # which place of a race it takes, the same in every process
@@ -112,6 +113,7 @@ class Proposal:
             awaited=str(get("awaited") or ""),
             parameters=_names(get("parameters")),
             budget=_number(get("budget", get("resource"))),  # "resource" until version 0.1
+            about=_text(get("about")),
             rung=None if rung is None else int(rung),
             final=get("final") is not False,
             entry=_text(get("entry")),

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import hyperlens as hl
+from hyperlens.commands.next.settling import Settled
 from hyperlens.commands.options import SEED
 from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
@@ -34,6 +35,10 @@ class OptimizerOptions:
     ] = None
     initial: Annotated[
         int | None, typer.Option(min=0, help="smbo: configurations before the first model.")
+    ] = None
+    explain: Annotated[
+        float | None,
+        typer.Option(help="smbo: part of the trials that goes to the explanation, such as 0.3."),
     ] = None
     eta: Annotated[
         int | None, typer.Option(min=2, help="Races: one of so many goes on to the next rung.")
@@ -75,6 +80,7 @@ def tune(
     plan: Annotated[dict[str, Any], PLAN],
     options: OptimizerOptions,
     place: Annotated[Place, PLACE],
+    settled: Settled,
     maximize: Annotated[
         bool, typer.Option("--maximize", help="Larger values of the objective are better.")
     ] = False,
@@ -102,10 +108,16 @@ def tune(
     try:
         with stopped_by_a_signal(), tuning(trials) as show:
             history = run(objective.function, setting, place, show)
+        if settled.confirm:
+            setting = settled.after(history, setting)
+            with stopped_by_a_signal(), tuning(setting.trials) as show:
+                history = run(objective.function, setting, place, show)
     except KeyboardInterrupt:
         stop = f"hyperlens: Stopped; the run is kept in {printable(storage)}, and the same command"
         typer.echo(f"{stop} goes on with it.", err=True)
         raise typer.Exit(130) from None
     show_run(history)
+    if settled.confirm:
+        typer.echo(printable(hl.confirmed(history).sentence))
     command = ["hyperlens", "explain", storage, "--study", study, "--html", "report.html"]
     typer.echo(f"Explain it: {printable(shlex.join(command))}")

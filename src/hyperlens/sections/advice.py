@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 
+from hyperlens.explain.confirm.confirm import Confirm
 from hyperlens.explain.effects.effect import NEARLY, Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.next.winner import Winner
@@ -12,6 +13,7 @@ from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
 from hyperlens.sections.explanation import Records, Unavailable
+from hyperlens.sections.next.confirm import CONFIRM
 from hyperlens.sections.next.winner import LUCK
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading, totals
@@ -48,7 +50,7 @@ def what_next(records: Records) -> tuple[str, ...]:
         for e in records[EFFECTS]
         if isinstance(e, Effect) and e.verdict.known and total.get(e.parameters[0], 0.0) >= WORTH
     ]
-    doubts = _doubts(importance)
+    doubts = _doubts(importance, records[CONFIRM])
     elsewhere = [*_widen(effects), *_try(effects)]
     advice = [
         *_failures(trials),
@@ -88,14 +90,17 @@ def _failures(record: Trials, choice: str | None = None) -> list[str]:
     ]
 
 
-def _doubts(record: Importance | Unavailable) -> list[str]:
-    """What would make the verdict on importance better."""
+def _doubts(record: Importance | Unavailable, settling: Confirm | Unavailable) -> list[str]:
+    """What would make the verdict on importance better, and the trials that would settle it."""
     if isinstance(record, Unavailable):
         return ["Run more trials: there are too few to explain anything."]
     if record.verdict.word == "trust":
         return []
     remedy = record.verdict.remedy or "run more trials before acting on small effects"
-    return [f"{remedy[0].upper()}{remedy[1:]}: {record.verdict.reason}."]
+    doubts = [f"{remedy[0].upper()}{remedy[1:]}: {record.verdict.reason}."]
+    if isinstance(settling, Confirm) and settling.settles:
+        doubts.append(f"Chosen trials settle it sooner (hyperlens confirm): {settling.sentence}")
+    return doubts
 
 
 def _repeat(record: Winner | Unavailable) -> list[str]:

@@ -51,6 +51,7 @@ PLAN = (
     Section("summary", "Summary", "summary", by=("surrogate",)),
     Section("forecast", "What to do next", "next.forecast"),
     Section("advice", "What to do next", "next.advise"),
+    Section("confirm", "What to do next", "next.confirm"),
     Section("overview", "Overview", "run.overview", quick=True),
     Section("objectives", "Overview", "run.objectives", quick=True),
     Section("winner", "Overview", "next.winner"),

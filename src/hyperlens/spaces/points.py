@@ -1,11 +1,14 @@
-"""Points that fill the latents evenly: all of them, where some columns are active, or a box."""
+"""Points that fill the latents evenly: all of them, where some columns are active, or a box; and which
+points are the same."""
 
 from collections.abc import Mapping
 
 import numpy as np
 import scipy
 
-from hyperlens.spaces.cube import Cube, FloatArray, Runs, measure
+from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, Runs, measure
+
+SAME = 1e-9  # coordinates closer than this are one
 
 
 def sobol(size: int, d: int, seed: int) -> FloatArray:
@@ -35,3 +38,9 @@ def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> Flo
         run = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(runs) - 1)
         latents[:, j] = starts[run] + at - lengths[run]
     return latents
+
+
+def same(vectors: FloatArray, vector: FloatArray) -> BoolArray:
+    """Which rows are this vector; two inactive coordinates are the same."""
+    near = np.abs(vectors - vector) < SAME
+    return np.asarray((near | (np.isnan(vectors) & np.isnan(vector))).all(axis=1))

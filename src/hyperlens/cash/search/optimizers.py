@@ -14,8 +14,8 @@ from hyperlens.errors import SpaceError, listed
 from hyperlens.optimize import SMBO, Optimizer
 from hyperlens.optimize.models.model_sampling import ROOT, ModelSampler, Sampling, model_weights
 from hyperlens.optimize.optimizers.halving import Asynchronous, Entry, Halving, Hyperband
-from hyperlens.optimize.optimizers.ledger import same
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 
 OptimizerName = Literal["hyperband", "halving", "asha", "random", "smbo"]

@@ -264,6 +264,7 @@ def _fitted(whys: Sequence[Why], origins: Sequence[Origin], budgets: bool) -> tu
     reasons: tuple[tuple[Origin, str], ...] = (
         ("random", "{} were drawn at random, no surrogate proposed them"),
         ("initial", "{} belong to the initial design, no surrogate proposed them"),
+        ("confirm", "{} were run to settle an explanation, not to improve"),
         ("unknown", "what the optimiser believed is not recorded for {}"),
         ("surrogate", "the recorded surrogates of {} could not be used"),
     )

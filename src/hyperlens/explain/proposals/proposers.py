@@ -25,7 +25,7 @@ CLOSE = 1e-6  # of the costs' range: a rebuilt surrogate that is farther off is 
 BEST = ("best",)  # words for the best trial
 
 WhichTrial = int | Literal["best"]
-Origin = Literal["surrogate", "initial", "random", "unknown"]
+Origin = Literal["surrogate", "initial", "random", "confirm", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def origin(trial: Trial) -> Origin:
     """Who is recorded to have chosen this trial's configuration."""
     if trial.proposal is None or trial.proposal.kind is None:
         return "unknown"
-    if trial.proposal.kind == "initial":
-        return "initial"
+    if trial.proposal.kind != "proposed":
+        return trial.proposal.kind
     return "surrogate" if trial.proposal.by_surrogate else "random"
 
 
@@ -90,6 +90,7 @@ UNPROPOSED: Mapping[Origin, str] = {
     "surrogate": "Trial {} was proposed by a recorded surrogate; another was asked for.",
     "initial": "Trial {} belongs to the initial design, no surrogate proposed it.",
     "random": "Trial {} was drawn at random, no surrogate proposed it.",
+    "confirm": "Trial {} was run to settle an explanation, not because it was expected to be good.",
     "unknown": "What the optimiser believed when it proposed trial {} is not recorded.",
 }
 

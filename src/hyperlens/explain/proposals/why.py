@@ -18,7 +18,7 @@ import numpy as np
 from hyperlens import words
 from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
 from hyperlens.explain.proposals.aims import Aim, aim
-from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, position
+from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, origin, position
 from hyperlens.explain.proposals.question import Baseline, Question, Score, score_of
 from hyperlens.explain.proposals.reasons import (
     basis_sentence,
@@ -263,12 +263,23 @@ def explained(
         quality=source.quality,
         verdict=judge([of_surrogate(source.quality)]),
         basis=basis_sentence(tau, objective.maximize, judged, sign * source.best),
-        sentence=overall_sentence(
+        sentence=_settling(history, trial)
+        + overall_sentence(
             trial, names, arrays[judged.part], actual, average, objective, reference, judged
         ),
         sentences=parameter_sentences(names, values, arrays, tau, objective, judged),
         notes=source.notes + _otherwise(trial, source, judged.kind),
     )
+
+
+def _settling(history: History, trial: int) -> str:
+    """That a trial was run for the sake of an explanation, if so, and of which."""
+    own = history.trials[position(history, trial)]
+    if own.proposal is None or origin(own) != "confirm":
+        return ""
+    about = own.proposal.about or "importance"
+    what = "what mattered" if about == "importance" else about
+    return f"Trial {trial} was chosen to settle {what}, as what would say most about it. "
 
 
 def _judged(

@@ -143,7 +143,7 @@ def trials(history: History, objective: str | None = None) -> Trials:
         reason=tuple(t.reason for t in rows),
         values=tuple(tuple(t.values.get(name) for t in rows) for name in space.names),
         places=history.vectors.copy(),
-        ticks=tuple(_ticks(p) for p in space.parameters),
+        ticks=tuple(ticks(p) for p in space.parameters),
     )
 
 
@@ -162,7 +162,8 @@ def _said(column: Any) -> bool:
     return any(value is not None for value in column)
 
 
-def _ticks(parameter: Parameter) -> tuple[Tick, ...]:
+def ticks(parameter: Parameter) -> tuple[Tick, ...]:
+    """Some places of a parameter's axis with their values: all levels without an order if few."""
     codes = parameter.grid(MOST_TICKS)
     if len(codes) > MOST_TICKS:  # levels without an order, all of them
         codes = codes[np.unique(np.linspace(0, len(codes) - 1, MOST_TICKS).astype(int))]

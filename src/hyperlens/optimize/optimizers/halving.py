@@ -18,11 +18,12 @@ import numpy as np
 
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, sampler
-from hyperlens.optimize.optimizers.ledger import Configuration, Learner, same
+from hyperlens.optimize.optimizers.ledger import Configuration, Learner
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.schedule import MOST_RUNGS, Bracket, Schedule, schedule
 from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 
 CLOSE = 1e-9  # budgets this near are one, relative

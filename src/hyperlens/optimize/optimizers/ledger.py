@@ -9,11 +9,11 @@ import numpy as np
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.proposal import Proposal
-from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 
 Configuration = Mapping[str, Any] | FloatArray  # values, or a vector
-SAME = 1e-9  # coordinates closer than this are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +99,3 @@ class Learner:
     def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
         """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
         self._ledger.tell(configuration, cost, budget)
-
-
-def same(vectors: FloatArray, vector: FloatArray) -> BoolArray:
-    """Which rows are this vector; two inactive coordinates are the same."""
-    near = np.abs(vectors - vector) < SAME
-    return np.asarray((near | (np.isnan(vectors) & np.isnan(vector))).all(axis=1))

@@ -19,10 +19,12 @@ import numpy as np
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers import designs as sampling
 from hyperlens.optimize.optimizers.focus_search import Point, focus_search
-from hyperlens.optimize.optimizers.ledger import Learner, Result, same
+from hyperlens.optimize.optimizers.ledger import Learner, Result
 from hyperlens.optimize.optimizers.protocol import Candidate
+from hyperlens.optimize.optimizers.settling import Settling
 from hyperlens.proposal import Acquisition, Kind, Proposal
 from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.acquisition import (
     expected_improvement,
@@ -59,6 +61,9 @@ class SMBO(Learner):
     data without noise for exact. A
     configuration that was told before is proposed again only if nothing else is left.
 
+    `explain` is the part of the trials after the initial design that is spent on making the effects of
+    the parameters known over the whole space (Moosbauer et al. 2022), 0.3 for nearly a third.
+
     >>> from hyperlens import Parameter
     >>> space = Space.of([Parameter("x", "float", -5, 5)])
     >>> optimiser = SMBO(space, nugget=1e-8)
@@ -82,6 +87,7 @@ class SMBO(Learner):
         surrogate: SearchKind = "gp",
         nugget: float | None = None,
         refine: bool = True,
+        explain: float = 0.0,
         seed: int = 0,
     ) -> None:
         if acquisition is None and tau is not None:
@@ -98,6 +104,11 @@ class SMBO(Learner):
                 f"A nugget of {nugget} is not a part of the variance; choose a number from "
                 f"{SMALLEST_NUGGET:g} to below 1, or None to estimate it."
             )
+        if not 0 <= explain < 1:
+            raise SpaceError(
+                f"explain is {explain}; choose which part of the trials goes to the explanation, from 0 "
+                "to below 1."
+            )
         if design is not None and (design.ndim != 2 or design.shape[1] != len(space)):
             raise SpaceError(
                 f"The design has shape {design.shape}; this space needs (n, {len(space)})."
@@ -106,6 +117,7 @@ class SMBO(Learner):
         self.tau, self.acquisition = tau, acquisition
         self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
         self.design = self._designed(initial) if design is None else design
+        self._settling = Settling(space, explain, len(self.design), seed)
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -149,7 +161,8 @@ class SMBO(Learner):
             candidate = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
         else:
             with one_thread():  # the same bytes on any number of cores
-                candidate = self._modelled(number, rng)
+                settling = self._settled(number) if self._settling.turn(number) else None
+                candidate = settling or self._modelled(number, rng)
         self._ledger.awaited.append(candidate)
         return candidate
 
@@ -173,6 +186,15 @@ class SMBO(Learner):
     def _unmodelled(self, number: int, kind: Kind, vector: FloatArray) -> Candidate:
         acquisition, tau = self._turn(number)
         proposal = Proposal(kind, acquisition=acquisition, tau=tau)
+        return Candidate(number, *self._rounded(vector), self._informed(proposal))
+
+    def _settled(self, number: int) -> Candidate | None:
+        """A configuration for the sake of the explanation; None where nothing is left to try."""
+        awaited = np.array([c.vector for c in self._ledger.awaited])
+        vector = self._settling.choose(number, self._ledger.results, self.y, awaited)
+        if vector is None:
+            return None
+        proposal = Proposal("confirm", about="importance")
         return Candidate(number, *self._rounded(vector), self._informed(proposal))
 
     def _informed(self, proposal: Proposal) -> Proposal:

@@ -24,7 +24,7 @@ import scipy
 
 from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
 from hyperlens.spaces.points import sample_box, sobol
-from hyperlens.surrogates.additive.components import Components, Rows
+from hyperlens.surrogates.additive.components import Components, Effect, Rows
 from hyperlens.surrogates.additive.hyper import TREND, Hyper
 from hyperlens.surrogates.additive.kernel import JITTER, Density, Kernel
 from hyperlens.surrogates.additive.sampling import mode, sample
@@ -58,24 +58,32 @@ class LearntSet:
     warp: Warp
     z: FloatArray
     upper: FloatArray  # Cholesky factor of K, (n, n)
+    noise: float  # as it is in K
 
     @staticmethod
     def of(components: Components, t: FloatArray, rows: Rows, y: FloatArray) -> LearntSet:
         hyper = Hyper.of(t)
         kernel, warp = Kernel(components, hyper), Warp.of(y, hyper.log_kappa, hyper.log_eta)
         K = kernel.gram(rows, rows)
-        noise = hyper.noise + JITTER
+        added = noise = hyper.noise + JITTER
         while noise < MOST_NOISE:
-            K[np.diag_indices(len(y))] += noise
+            K[np.diag_indices(len(y))] += added
             upper, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
             if not failed:
-                return LearntSet(kernel, warp, warp.forward(y), upper)
-            noise *= 10
+                return LearntSet(kernel, warp, warp.forward(y), upper, noise)
+            added *= 10
+            noise += added
         raise ValueError("the covariance of the costs is singular")
 
     def solve(self, right: FloatArray) -> FloatArray:
         """K^-1 times that."""
         return np.asarray(scipy.linalg.lapack.dpotrs(self.upper, right)[0])
+
+    def forward(self, right: FloatArray) -> FloatArray:
+        """L^-1 times that, where L L^T = K."""
+        return np.asarray(
+            scipy.linalg.solve_triangular(self.upper, right, trans="T", check_finite=False)
+        )
 
     @cached_property
     def inverse(self) -> FloatArray:
@@ -127,7 +135,7 @@ class Additive:
         self.surprise = self._surprise()
         at_rows = self.components.features(self.components.rows(X))
         self.drawn = tuple(one.draw(at_rows, DRAWS // len(self.sets), rng) for one in self.sets)
-        self.anchor_costs = self._at(self._anchors())
+        self.anchor_costs = self._at(self.anchors())
         self.weights = self._written(self.anchor_costs)
         return self
 
@@ -165,19 +173,24 @@ class Additive:
         its beginning surprises the rest, so will what it never looked at; nothing that was left out at
         random could show that. At least 1, which it is too where there are few rows.
         """
-        first = np.arange(min(FIRST, len(self.y) - FEWEST_LATER))
-        if len(first) < FIRST // 2:
+        first = np.arange(self.first())
+        if not len(first):
             return 1.0
         squares = []
         for one in self.sets[:: max(len(self.sets) // HELD_OUT, 1)]:
             away, spread = one.left_out(first)
             squares.append(np.mean((away / spread) ** 2))
-        return float(np.clip(np.sqrt(np.mean(squares)), 1.0, MOST_SURPRISING))
+        return _surprised(float(np.sqrt(np.mean(squares))))
+
+    def first(self, more: int = 0) -> int:
+        """Rows of the beginning that all later ones predict, if there were so many `more` of these."""
+        count = min(FIRST, len(self.y) + more - FEWEST_LATER)
+        return count if count >= FIRST // 2 else 0
 
     @property
     def widened(self) -> float:
         """How much wider than the posterior its intervals are."""
-        return float(WIDENED * self.surprise**SURPRISING)
+        return widening(self.surprise)
 
     def costs(self, X: FloatArray) -> FloatArray:
         """Each draw as it was drawn, on the user's scale, at some vectors X (m, d): (m, D).
@@ -195,13 +208,14 @@ class Additive:
         both = zip(self.sets, self.drawn, strict=True)
         return np.hstack([one.warp.back(features @ w + trend) for one, (w, trend) in both])
 
-    def _anchors(self) -> Rows:
+    def anchors(self) -> Rows:
+        """Points of the space at which draws are on the user's scale."""
         d = self.components.d
         return self.components.rows(self.cube.vectors(sobol(ANCHORS, d, self.seed)))
 
     def _written(self, costs: FloatArray) -> Weights:
         """Functions with these costs at the anchors (anchors, D) as weights, by kriging."""
-        anchors, centre = self._anchors(), float(self.y.mean())
+        anchors, centre = self.anchors(), float(self.y.mean())
         features, prior = self.components.features(anchors), self.mode.kernel.prior_variances()
         if len(prior) < ANCHORS:  # the same by as many equations as there are weights
             columns = np.column_stack([features * np.sqrt(prior), np.full(ANCHORS, TREND)])
@@ -215,6 +229,16 @@ class Additive:
         right = _solve(K, costs - centre)
         w = prior[:, None] * (features.T @ right)
         return Weights(self.components, centre + TREND**2 * right.sum(axis=0), w)
+
+    def writing(self, effects: tuple[Effect, ...]) -> FloatArray:
+        """What writes costs at the anchors as weights of some effects, (weights, anchors)."""
+        anchors, components = self.anchors(), self.components
+        K = self.mode.kernel.gram(anchors, anchors)
+        K[np.diag_indices(ANCHORS)] += ANCHOR_NOISE
+        prior, ends = self.mode.kernel.prior_variances(), components.ends
+        places = [components.effects.index(U) for U in effects]
+        own = np.concatenate([prior[ends[k] : ends[k + 1]] for k in places])
+        return np.asarray((_solve(K, components.features(anchors, effects)) * own).T)
 
     # Among the good
 
@@ -308,6 +332,16 @@ class Additive:
                 total[g], count[g] = (std**2).sum(), active.sum()
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.maximum(total / count, joint))
+
+
+def widening(surprise: float) -> float:
+    """How much wider than the posterior intervals are, by how far the beginning of a search lies from
+    what the rest says of it, in standard deviations."""
+    return float(WIDENED * _surprised(surprise) ** SURPRISING)
+
+
+def _surprised(surprise: float) -> float:
+    return float(np.clip(surprise, 1.0, MOST_SURPRISING))
 
 
 def _solve(A: FloatArray, right: FloatArray) -> FloatArray:

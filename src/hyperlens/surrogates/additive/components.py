@@ -54,6 +54,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.phi[0])
 
+    def part(self, which: slice) -> Rows:
+        """Some of them."""
+        nested = {U: phi[which] for U, phi in self.nested.items()}
+        return Rows(tuple(phi[which] for phi in self.phi), nested)
+
 
 @dataclass(frozen=True)
 class Components:
@@ -199,7 +204,8 @@ def products(parts: list[FloatArray]) -> FloatArray:
     """All products of a column of each part, the last part's fastest, (n, product of widths)."""
     total = parts[0]
     for part in parts[1:]:
-        total = (total[:, :, None] * part[:, None, :]).reshape(len(part), -1)
+        width = total.shape[1] * part.shape[1]
+        total = (total[:, :, None] * part[:, None, :]).reshape(len(part), width)
     return total
 
 

@@ -1,0 +1,185 @@
+"""The page: what chosen trials made of an explanation, beside others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+import hyperlens as hl
+from experiments import publish, table
+from experiments.confirm.after import FIRST, MORE, WAYS
+from experiments.confirm.measure import Row, rows
+from experiments.confirm.search import EXPLAIN, TRIALS
+
+READING = """\
+The truth is known: YAHPO's empirical model of LCBench can be evaluated anywhere (real_runs.md says how,
+and which space and runs these are). All rows ask the additive Gaussian process, which leads on these
+runs, directly. Settings (the scale of the gain, the number of candidates, how the expectation is formed)
+were chosen on the tasks at even places of the list; those at odd places are only reported.
+
+*Error*: mean absolute difference from the true main shares in percentage points. *Effects*: mean
+distance of the seven partial dependences from the truth, in standard deviations of the cost. *Width*:
+of the 90 % intervals of the shares, in points. *Hold*: part of the true shares above 2 % inside them.
+p: Wilcoxon's signed-rank test by `hl.compare` over tasks, two-sided."""
+
+
+def page(results: Path, save: bool) -> None:
+    parts = [READING]
+    for half in ("odd", "even"):
+        found = rows(results / f"after_{half}.jsonl")
+        if found:
+            note = "" if half == "odd" else ", on which settings were chosen"
+            parts += [
+                f"## {FIRST} trials of TPE and some more, {half} tasks{note}",
+                *_after(found),
+            ]
+    for half in ("odd", "even"):
+        found = rows(results / f"search_{half}.jsonl")
+        if found:
+            note = "" if half == "odd" else ", on which settings were chosen"
+            parts += [f"## During the search, {half} tasks{note}", *_search(found)]
+    publish("confirm", "Trials that settle an explanation", "experiments.confirm", parts, save)
+
+
+def _after(found: Sequence[Row]) -> list[str]:
+    tasks = list(dict.fromkeys(row["task"] for row in found))
+    at = {(row["task"], row["way"], row["more"]): row for row in found}
+    base = [at[task, "nothing", 0] for task in tasks]
+    lines = [_line("nothing", 0, base, None, base)]
+    for k in MORE:
+        random = [at[task, "random", k] for task in tasks]
+        for way in WAYS:
+            these = [at[task, way, k] for task in tasks]
+            lines.append(_line(way, k, these, None if way == "random" else random, base))
+    header = [
+        *("more trials by", "trials", "error", "effects", "width", "hold"),
+        *("error, part of before", "effects, part of before"),
+        *("better than random: error, effects", "p: error, effects"),
+    ]
+    text = table(header, lines)
+    return [f"{len(tasks)} tasks.", text, _expected(at, tasks), *_worst(at, tasks)]
+
+
+def _line(
+    way: str, k: int, these: Sequence[Row], random: Sequence[Row] | None, base: Sequence[Row]
+) -> list[str]:
+    line = [way, str(k) if k else "–"]
+    line += [f"{_mean(these, 'error'):.2f}", f"{_mean(these, 'effect'):.3f}"]
+    line += [f"{_mean(these, 'width'):.1f}", f"{_mean(these, 'held'):.0%}"]
+    line += [f"{_mean(these, key) / _mean(base, key):.0%}" for key in ("error", "effect")]
+    if random is None or not k:
+        return [*line, "–", "–"]
+    better, p = [], []
+    for key in ("error", "effect"):
+        one, other = ([row[key] for row in part] for part in (these, random))
+        better.append(sum(a < b for a, b in zip(one, other, strict=True)))
+        p.append(_p(one, other))
+    return [*line, ", ".join(f"{b} of {len(these)}" for b in better), ", ".join(p)]
+
+
+def _p(one: Sequence[float], other: Sequence[float]) -> str:
+    (pair,) = hl.compare({"one": one, "other": other}).pairs
+    return f"{pair.p:.3f}"
+
+
+def _expected(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:
+    """What was expected of the intervals beside what came."""
+    lines = []
+    for k in MORE[1:]:
+        these = [at[task, "confirm", k] for task in tasks]
+        ratio = np.array([row["expected"] / row["width"] for row in these])
+        low, middle, high = np.quantile(ratio, [0.1, 0.5, 0.9])
+        lines.append(
+            [
+                str(k),
+                f"{np.mean([at[task, 'nothing', 0]['width'] for task in tasks]):.1f}",
+                f"{_mean(these, 'expected'):.1f}",
+                f"{_mean(these, 'width'):.1f}",
+                f"{middle:.2f} ({low:.2f} to {high:.2f})",
+                f"{_mean(these, 'seconds'):.1f}",
+            ]
+        )
+    header = [
+        "trials",
+        "width before",
+        "expected",
+        "came",
+        "expected / came, median (80 %)",
+        "CPU s",
+    ]
+    return "What was expected of the intervals, before the trials were run:\n\n" + table(
+        header, lines
+    )
+
+
+def _worst(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> list[str]:
+    """Tasks on which 20 chosen trials did not help."""
+    lines = [
+        [
+            task,
+            *(f"{at[key]['error']:.1f}" for key in keys),
+            *(f"{at[key]['effect']:.2f}" for key in keys),
+        ]
+        for task in tasks
+        for keys in [((task, "nothing", 0), (task, "random", 20), (task, "confirm", 20))]
+        if at[keys[2]]["error"] > min(at[keys[0]]["error"], at[keys[1]]["error"])
+    ]
+    header = [
+        *("task", "error before", "20 random", "20 chosen"),
+        *("effects before", "20 random", "20 chosen"),
+    ]
+    return [
+        "Tasks on which 20 chosen trials were worse than none or than random ones:",
+        table(header, lines),
+    ]
+
+
+def _search(found: Sequence[Row]) -> list[str]:
+    tasks = list(dict.fromkeys(row["task"] for row in found))
+    alone, shared = ([row for row in found if row["explain"] == part] for part in (0.0, EXPLAIN))
+    best = {
+        task: min(min(r["best"], r["known"]) for r in found if r["task"] == task) for task in tasks
+    }
+    for row in found:
+        row["regret"] = 100 * (row["best"] - best[row["task"]])
+    lines = [
+        [
+            name,
+            *(
+                f"{_mean(these, key):.3g}"
+                for key in ("effect", "error", "width", "regret", "seconds")
+            ),
+        ]
+        for name, these in (("expected improvement", alone), (f"explain={EXPLAIN}", shared))
+    ]
+    compared = []
+    for key, what in (
+        ("effect", "error of effects"),
+        ("error", "error of shares"),
+        ("regret", "regret"),
+    ):
+        one, other = ([row[key] for row in part] for part in (alone, shared))
+        change = np.mean(other) / np.mean(one) - 1 if np.mean(one) else np.nan
+        better = sum(b < a for a, b in zip(one, other, strict=True))
+        worse = sum(b > a for a, b in zip(one, other, strict=True))
+        compared.append(
+            [
+                what,
+                f"{change:+.0%}",
+                f"{better} better, {worse} worse of {len(one)}",
+                _p(one, other),
+            ]
+        )
+    header = ["search", "effects", "error of shares", "width", "regret, points", "CPU s"]
+    return [
+        f'{TRIALS} trials of `hl.minimize(..., acquisition="ei")` on each of {len(tasks)} tasks, the '
+        "same initial design; regret against the best that is known of a task, in points of accuracy.",
+        table(header, lines),
+        table(["", f"explain={EXPLAIN} against none", "tasks", "p"], compared),
+    ]
+
+
+def _mean(these: Sequence[Row], key: str) -> float:
+    return float(np.mean([row[key] for row in these]))
