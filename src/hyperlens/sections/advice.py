@@ -97,10 +97,10 @@ def _doubts(record: Importance | Unavailable, settling: Confirm | Unavailable) -
     if record.verdict.word == "trust":
         return []
     remedy = record.verdict.remedy or "run more trials before acting on small effects"
-    doubts = [f"{remedy[0].upper()}{remedy[1:]}: {record.verdict.reason}."]
+    doubts = f"{remedy[0].upper()}{remedy[1:]}: {record.verdict.reason}."
     if isinstance(settling, Confirm) and settling.settles:
-        doubts.append(f"Chosen trials settle it sooner (hyperlens confirm): {settling.sentence}")
-    return doubts
+        doubts += f" Chosen trials settle it sooner (hyperlens confirm): {settling.sentence}"
+    return [doubts]
 
 
 def _repeat(record: Winner | Unavailable) -> list[str]:
