@@ -23,7 +23,7 @@ from hyperlens.surrogates.additive.gain import Gain, Part, Places
 
 CANDIDATES = 1024  # Sobol' points of the space, of which trials are chosen
 INSIDE = 256  # points of a region at which its costs are to be known
-ASKED = 8  # sets of hyperparameters, whose mean gain decides
+EACH = 2  # every second set of hyperparameters is asked; the mean of their gains decides
 RIVALS = 4  # that the best is compared with
 
 
@@ -80,8 +80,7 @@ def choose(history: History, fitted: Fitted, about: About, trials: int, seed: in
         raise AnalysisError(
             "Every configuration that could be tried has been; nothing is left to settle by new ones."
         )
-    sets = model.sets[:: max(len(model.sets) // ASKED, 1)]
-    gain = Gain(model.components, sets, model.X, part, candidates)
+    gain = Gain(model.components, model.sets[::EACH], model.X, part, candidates)
     before = gain.left
     order, left = gain.greedy(trials, repeated)
     part_left = np.maximum(np.array(left) / before, 0.0) if before > 0 else np.zeros(len(left))

@@ -19,7 +19,7 @@ Symbols
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -82,6 +82,7 @@ class Places:
     places: Rows
     mixture: FloatArray
     known: Rows | None = None
+    _slopes: dict[int, FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     def covariance(self, one: LearntSet, rows: Rows) -> FloatArray:
         return np.asarray(one.kernel.gram(rows, self.places) @ self._mixed(one))
@@ -92,8 +93,10 @@ class Places:
     def _mixed(self, one: LearntSet) -> FloatArray:
         if self.known is None:
             return self.mixture
-        expected = one.kernel.gram(self.places, self.known) @ one.solve(one.z)
-        return np.asarray(one.warp.slope(one.warp.back(expected))[:, None] * self.mixture)
+        if id(one) not in self._slopes:  # asked for several times under one set
+            expected = one.kernel.gram(self.places, self.known) @ one.solve(one.z)
+            self._slopes[id(one)] = one.warp.slope(one.warp.back(expected))
+        return np.asarray(self._slopes[id(one)][:, None] * self.mixture)
 
     @staticmethod
     def effects(
