@@ -24,9 +24,8 @@ def draw(record: Confirm) -> Figure:
     order = widest(record.low, record.high)
     lower, upper = float(fig.layout.height) - AROUND, ROW * max(len(order), 2)
     whole = lower + GAP + upper
-    across, down = interval_axes(
-        record.rows, order, record.objective, record.in_shares, float(record.high.max())
-    )
+    most = max(float(high.max()) for high in (record.high, record.expected_high))
+    across, down = interval_axes(record.rows, order, record.objective, record.in_shares, most)
     fig.update_layout(
         height=int(whole + AROUND),
         xaxis2=across | {"anchor": "y2"},

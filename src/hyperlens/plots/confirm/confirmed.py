@@ -13,7 +13,8 @@ from hyperlens.plots.parts.style import figure
 def draw(record: Confirmed) -> Figure:
     """Three bars a row: before, expected, after."""
     order = widest(record.before_low, record.before_high)
-    most = max(float(record.before_high.max()), float(record.after_high.max()))
+    highest = (record.before_high, record.expected_high, record.after_high)
+    most = max(float(high.max()) for high in highest)
     across, down = interval_axes(record.rows, order, record.objective, record.in_shares, most)
     fig = figure(110 + ROW * max(len(order), 2), xaxis=across, yaxis=down, showlegend=True)
     level = f"{record.level:.0%} interval"
