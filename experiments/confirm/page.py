@@ -76,8 +76,8 @@ def _halved(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:
     return (
         f"It was wanted that 20 chosen trials halve the errors: they {words[0]} that of shares "
         f"({shares:.0%} is left) and {words[1]} that of effects ({effects:.0%}). What is left is partly "
-        "the surrogate's own: 100 random trials alone leave an error too (real_runs.md). Compare the rows "
-        "of 10 trials before choosing so few."
+        "the surrogate's own: 100 random trials alone leave an error too (real_runs.md). Compare the "
+        "rows of 10 trials before choosing so few."
     )
 
 
