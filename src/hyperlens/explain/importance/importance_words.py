@@ -12,7 +12,17 @@ from hyperlens.errors import listed
 from hyperlens.explain.importance.good import part_name, place
 from hyperlens.explain.models.support import FEW
 from hyperlens.surrogates.quality import FAIR_R2
-from hyperlens.words import SURROGATES, counted, effect_name, effect_when, number, percent, tenths
+from hyperlens.words import (
+    SURROGATES,
+    counted,
+    decimals,
+    effect_name,
+    effect_when,
+    first_few,
+    number,
+    percent,
+    tenths,
+)
 
 if TYPE_CHECKING:
     from hyperlens.explain.importance.importance import Importance
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
     from hyperlens.runs.history import History
     from hyperlens.spaces.cube import BoolArray, FloatArray
 
+MOST_APART = 3  # disagreements that are named
 WORTH_SAYING = 0.02  # a disagreement of the surrogates below this share is not mentioned
 
 
@@ -107,23 +118,25 @@ def disagreements(
     numbers: Mapping[str, FloatArray],
     part: str,
 ) -> list[str]:
-    """Where the two surrogates differ beyond their intervals, in a sentence each."""
+    """Where the two surrogates differ beyond their intervals, in one sentence, the largest first."""
     if secondary is None or not secondary.quality.r2 >= FAIR_R2:
         return []
     columns = ("share", "low", "high", "secondary", "secondary_low", "secondary_high")
-    sentences = []
+    found = []
     for k, axes in enumerate(effects):
         share, low, high, other, other_low, other_high = (numbers[c][k] for c in columns)
         apart = other_low > high or other_high < low
         if apart and abs(other - share) >= WORTH_SAYING:
-            sentences.append(
-                f"The {SURROGATES[primary.name]} gives {effect_name(tuple(names[j] for j in axes))} "
-                f"{share:.1%} {part}, the {SURROGATES[secondary.name]} {other:.1%}, beyond their "
-                "intervals; "
-                f"cross-validated, their R2 are {primary.quality.r2:.2f} and "
-                f"{secondary.quality.r2:.2f}."
-            )
-    return sentences
+            name = effect_name(tuple(names[j] for j in axes))
+            found.append((-abs(other - share), f"{name} {tenths(share)} and {tenths(other)}"))
+    if not found:
+        return []
+    told = first_few([text for _, text in sorted(found)], MOST_APART)
+    return [
+        f"The {SURROGATES[primary.name]} and the {SURROGATES[secondary.name]} differ beyond their "
+        f"intervals on shares {part}: {told}; cross-validated, their R2 are "
+        f"{decimals(primary.quality.r2)} and {decimals(secondary.quality.r2)}."
+    ]
 
 
 def hardly_active(fitted: Fitted) -> BoolArray:

@@ -153,7 +153,6 @@ class Winner(Record):
                     ends(self.low, self.high),
                     between(number),
                     INTERVAL,
-                    wide=True,
                 ),
                 Column("is the best", self.probability.tolist(), tenths, PROBABILITY),
             ),

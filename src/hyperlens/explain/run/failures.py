@@ -128,8 +128,8 @@ class Failures(Record):
                     between(tenths),
                     INTERVAL,
                 ),
-                Column("expected", flat["expected"], tenths, EXPECTED),
-                Column("share", share, tenths, SHARE),
+                Column("expected", flat["expected"], tenths, EXPECTED, wide=True),
+                Column("share", share, tenths, SHARE, wide=True),
                 Column("p", p, p_value, P),
             ),
         )
