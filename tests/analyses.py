@@ -157,6 +157,8 @@ def lucky() -> Winner:
         probability=np.array([0.3, 0.69, 0.01]),
         repeats=np.array([1, 1, 1]),
         recommended=3,
+        single=2,
+        single_of=2,
         noise=0.2,
         known_noise=False,
         told_apart=True,

@@ -153,6 +153,16 @@ def test_repeats_tell() -> None:
     assert "are 60 configurations" in often.notes[0]
 
 
+def test_the_best_single_cost_of_a_configuration_that_is_not_the_best() -> None:
+    """Configuration 0 costs 1 and 9, configuration 1 costs 2 and 2."""
+    history = with_more(costs(1.0, 2.0, 5.0, 6.0), [(0, 9.0), (1, 2.0)])
+    record = hl.winner(history)
+    assert (record.single, record.single_of, record.best) == (0, 0, 1)
+    assert record.caution == (
+        "The configuration of trial 0 was run several times: on average that of trial 1 is best, with 2."
+    )
+
+
 def test_what_a_scenario_adds_to_all_is_taken_away() -> None:
     """Every configuration on two instances, one of which costs 10 more."""
     trials: list[hl.Trial] = []

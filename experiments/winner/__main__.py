@@ -26,12 +26,13 @@ def main() -> None:
     parser = options(__doc__, "winner")
     parser.add_argument("--half", choices=HALVES, default="reported")
     parser.add_argument("--rows", type=Path, help="where rows are kept as they are made")
+    parser.add_argument("--rounds", type=int, help="so many of the five rounds of searches")
     chosen = parser.parse_args()
     problems, seeds = HALVES[chosen.half]
     with tempfile.TemporaryDirectory() as folder:
         kept = chosen.rows or Path(folder) / "rows.jsonl"
-        found = list(scores(problems, seeds, kept))
-    command = "experiments.winner"
+        found = list(scores(problems, seeds, kept, chosen.rounds))
+    command = "experiments.winner" + (f" --rounds {chosen.rounds}" if chosen.rounds else "")
     publish("winner", "Is the best the best?", command, parts(found), chosen.save)
 
 

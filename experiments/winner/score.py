@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -107,10 +107,12 @@ def _after_repeats(ran: Run, record: hl.Winner) -> bool | None:
     return bool(ran.truth[int(chosen)] <= best + record.matters)
 
 
-def scores(problems: Sequence[Problem], seeds: Sequence[int], kept: Path) -> Iterator[Score]:
-    """Of all runs, round by round; those that were kept before are not run again."""
+def scores(
+    problems: Sequence[Problem], seeds: Sequence[int], kept: Path, rounds: int | None = None
+) -> Iterator[Score]:
+    """Of all runs, or of the first rounds; those that were kept before are not run again."""
     before = {s.key: s for s in read(kept)}
-    for search, seed, noises in _rounds(seeds):
+    for search, seed, noises in islice(_rounds(seeds), rounds):
         for problem, noise in product(problems, noises):
             key = problem.name, str(noise), search, seed
             if key not in before:

@@ -44,11 +44,13 @@ PROBABILITY = "That this is truly the best of all configurations that were tried
 class Winner(Record):
     """The configurations that lead, in the order of what was observed: the first is the best observed.
 
-    Costs are in the user's direction. `noise` is the standard deviation of a repeated cost. `repeats`
-    counts trials of each. `five` are the trials that may be best, the likeliest first; `needed` repeats
-    of each of them choose one that is at most `matters` worse than the best with a chance of `sure`
-    (None where 100 are too few); `chance` is that of the recommended one without any. Unless
-    `told_apart` nothing is known but what was measured: expected costs, probabilities and noise are nan.
+    A configuration is named by its first trial: `single` is the trial of the best single cost and
+    `single_of` its configuration. Costs are in the user's direction. `noise` is the standard deviation of
+    a repeated cost. `repeats` counts trials of each. `five` are the trials that may be best, the likeliest
+    first; `needed` repeats of each of them choose one that is at most `matters` worse than the best with a
+    chance of `sure` (None where 100 are too few); `chance` is that of the recommended one without any.
+    Unless `told_apart` nothing is known but what was measured: expected costs, probabilities and noise
+    are nan.
     """
 
     objective: str
@@ -62,6 +64,8 @@ class Winner(Record):
     probability: FloatArray
     repeats: IntArray
     recommended: int
+    single: int
+    single_of: int
     noise: float
     known_noise: bool
     told_apart: bool
@@ -201,6 +205,8 @@ def winner(
         configurations=len(tried.trial),
         **_leading(small, truth, truth.rivals[likeliest], level, chosen.sign),
         recommended=int(small.trial[np.argmin(truth.expected)]),
+        single=history.best(objective).number,
+        single_of=int(tried.trial[tried.which[np.argmin(history.data(objective).y)]]),
         noise=float(np.sqrt(np.mean(truth.noise**2))),
         known_noise=noise is not None or measured.exact,
         told_apart=known,

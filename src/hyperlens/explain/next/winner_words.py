@@ -54,6 +54,11 @@ def reading(record: Winner) -> str:
 
 def caution(record: Winner) -> str:
     """What is to be said beside the best observed where it is hardly the best; empty otherwise."""
+    if record.single_of != record.best:
+        return (
+            f"The configuration of trial {record.single} was run several times: on average that of "
+            f"trial {record.best} is best, with {number(float(record.observed[0]))}."
+        )
     if not record.told_apart:
         return f"Whether trial {record.best} is better than others or only lucky is not known."
     if not record.doubtful:
