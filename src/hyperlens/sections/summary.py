@@ -100,11 +100,11 @@ def _facts(records: Records) -> tuple[Fact, ...]:
 
 
 def _instead(records: Records) -> str:
-    """The trial to take where the best observed is probably lucky."""
+    """The trial that is expected better where the best observed is probably lucky."""
     record = records[LUCK]
     if not isinstance(record, Winner) or not record.doubtful:
         return ""
-    return f"; probably lucky, take trial {record.recommended}"
+    return f"; probably lucky, trial {record.recommended} is expected better"
 
 
 def _share(importance: Importance) -> str:

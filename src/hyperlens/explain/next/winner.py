@@ -45,12 +45,12 @@ class Winner(Record):
     """The configurations that lead, in the order of what was observed: the first is the best observed.
 
     A configuration is named by its first trial: `single` is the trial of the best single cost and
-    `single_of` its configuration. Costs are in the user's direction. `noise` is the standard deviation of
-    a repeated cost. `repeats` counts trials of each. `five` are the trials that may be best, the likeliest
-    first; `needed` repeats of each of them choose one that is at most `matters` worse than the best with a
-    chance of `sure` (None where 100 are too few); `chance` is that of the recommended one without any.
-    Unless `told_apart` nothing is known but what was measured: expected costs, probabilities and noise
-    are nan.
+    `single_of` its configuration. Costs are in the user's direction. `noise` is the standard deviation
+    of a repeated cost. `repeats` counts trials of each. `five` are the trials that may be best, the
+    likeliest first; `needed` repeats of each of them choose one that is at most `matters` worse than the
+    best with a chance of `sure` (None where 100 are too few); `chance` is that of the recommended one
+    without any. Unless `told_apart` nothing is known but what was measured: expected costs,
+    probabilities and noise are nan.
     """
 
     objective: str
@@ -130,7 +130,7 @@ class Winner(Record):
 
     @property
     def reading(self) -> str:
-        """What is expected after the noise, and which trial to take."""
+        """What is expected after the noise, of the best observed and of the best expected."""
         return winner_words.reading(self)
 
     @property

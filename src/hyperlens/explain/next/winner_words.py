@@ -49,7 +49,7 @@ def reading(record: Winner) -> str:
     if record.gain <= record.matters:
         return f"{other}: hardly a difference."
     chance = _of(float(record.probability[k]))
-    return f"{other}: take that one (the best with a probability {chance})."
+    return f"{other} and is the best with a probability {chance}: repeat both before choosing."
 
 
 def caution(record: Winner) -> str:
@@ -66,9 +66,10 @@ def caution(record: Winner) -> str:
     k = record.row(record.recommended)
     return (
         f"Trial {record.best} is probably not the best but lucky (the best of those tried with a "
-        f"probability {_of(float(record.probability[0]))}): take trial {record.recommended}, measured "
-        f"with {number(float(record.observed[k]))} and expected at "
-        f"{number(float(record.expected[k]))}, against {number(float(record.expected[0]))}."
+        f"probability {_of(float(record.probability[0]))}). Trial {record.recommended}, measured with "
+        f"{number(float(record.observed[k]))}, is expected to be better, at "
+        f"{number(float(record.expected[k]))} against {number(float(record.expected[0]))}: repeat both "
+        "before choosing."
     )
 
 
