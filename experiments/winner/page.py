@@ -12,6 +12,7 @@ from experiments import table
 from experiments.winner.score import MOST_REPEATS, TRIALS, Score
 
 EDGES = (0.0, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0)
+PLANNED = 168  # runs of all five rounds
 UNIFORM = 0.2  # each of the five that were measured best
 
 READING = f"""\
@@ -37,6 +38,10 @@ def parts(ran: Sequence[Score]) -> list[str]:
     names = ", ".join(dict.fromkeys(s.problem for s in found))
     counts = Counter(s.search for s in ran)
     searches = ", ".join(f"{search} ({count} runs)" for search, count in counts.items())
+    if len(ran) < PLANNED:
+        searches += (
+            f"; {PLANNED} runs were planned, the others with our optimiser and a second seed"
+        )
     return [
         READING.format(problems=names, searches=searches),
         "## Is the best observed the best?",
