@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmarks.machine import description, peak_memory_mib
 from hyperlens.spaces.cube import Axis, Cube, FloatArray
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.random_forest.forest import Forest
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "fanova.md"
@@ -60,6 +61,21 @@ def ours() -> list[str]:
         )
         logs.append((d, leaves, shares))
     lines += ["", f"Growth with the leaves at 20 parameters: exponent {exponent():.2f}."]
+    return lines
+
+
+def posterior() -> list[str]:
+    """The additive process on the same data: shares with their posterior, not of a forest alone."""
+    lines = [
+        "| trials x parameters | additive process: fit | main and pair effects, 256 draws of each |",
+        "|---|---|---|",
+    ]
+    for n, d in ((100, 7), *SIZES[:2]):
+        X, y = data(n, d)
+        model = Additive()
+        fit = timed(lambda: model.fit(X, y))  # noqa: B023
+        shares = min(timed(lambda: model.drawn_shares(2)) for _ in range(3))  # noqa: B023
+        lines.append(f"| {n} x {d} | {fit:.2f} s | {shares:.3f} s |")
     return lines
 
 
@@ -205,7 +221,7 @@ def main() -> None:
             os.environ | SAME_MALLOC | {"OPENBLAS_NUM_THREADS": "1"},
         )
     Forest(trees=2, threads=1).fit(*data(50, 3)).shares()  # compile
-    parts = [ours()]
+    parts = [ours(), posterior()]
     parts += [peers()] if chosen.peers else []
     parts += [large()] if chosen.large else []
     text = "# Functional ANOVA\n\n`python -m benchmarks.fanova --peers --large`. "

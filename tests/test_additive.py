@@ -226,7 +226,8 @@ def by_hand(cube: Cube, hyper: Hyper, X: FloatArray, Z: FloatArray) -> FloatArra
     return total
 
 
-KERNELS = [Cube.continuous(1), Cube.continuous(5), FLAT, CHAIN, EITHER]
+MANY_LEVELS = Cube((Axis.categorical(300), *Cube.continuous(4).axes))
+KERNELS = [Cube.continuous(1), Cube.continuous(5), FLAT, CHAIN, EITHER, MANY_LEVELS]
 
 
 @pytest.mark.parametrize("cube", KERNELS)
@@ -255,6 +256,14 @@ def test_kernel_is_the_sum_over_all_sets_on_any_conditions(cube: Cube, seed: int
     X, Z = sampled(cube, 12, seed), sampled(cube, 9, seed + 1)
     K = kernel.gram(kernel.components.rows(X), kernel.components.rows(Z))
     np.testing.assert_allclose(K, by_hand(cube, kernel.hyper, X, Z), rtol=1e-9, atol=1e-9)
+
+
+def test_a_category_of_very_many_levels_has_no_pairs() -> None:
+    components = Components(MANY_LEVELS)
+    assert (0,) in components.effects
+    assert not [U for U in components.effects if len(U) > 1 and 0 in U]
+    assert (1, 2) in components.effects
+    assert components.ends[-1] < 6000
 
 
 def test_mean_variance_of_the_kernel_is_that_of_its_orders() -> None:

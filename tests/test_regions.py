@@ -19,6 +19,7 @@ from hyperlens.spaces.cube import Axis, Cube, FloatArray, inside_box
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.rules import sides
 from hyperlens.surrogates import GP, Forest
+from hyperlens.surrogates.additive.additive import Additive
 
 
 def study(n: int = 60, seed: int = 0) -> hl.History:
@@ -350,6 +351,28 @@ def test_friedmans_h_of_sums_and_products() -> None:
     assert h["a", "b"] < 0.1
     assert (found.low <= found.h).all()
     assert (found.h <= found.high).all()
+
+
+def test_an_interval_of_h_is_as_much_wider_than_the_posterior_as_those_of_shares() -> None:
+    """A run that went where it is good: its beginning surprises the rest."""
+    rng = np.random.default_rng(0)
+    space = hl.Space.of([hl.Parameter(n, "float", 0.0, 1.0) for n in "abc"])
+    X = np.vstack([rng.random((20, 3)), 0.15 * rng.random((60, 3))])
+    y = np.exp(3 * X[:, 0]) + 4 * X[:, 1] * X[:, 2] + 0.05 * rng.normal(size=80)
+    costs = zip(space.decode(X), y.tolist(), strict=True)
+    trials = tuple(hl.Trial(i, v, (c,)) for i, (v, c) in enumerate(costs))
+    history = hl.History(space, (hl.Objective("y"),), trials)
+    model = hl.fit(history, "additive").model
+    assert isinstance(model, Additive)
+    effects, drawn = model.drawn_shares(2)
+    found = hl.interactions(history, surrogate="additive", level=0.9, effects=0)
+    for pair, h, low, high in zip(found.pairs, found.h, found.low, found.high, strict=True):
+        at = [effects.index((space.column(n),)) for n in pair]
+        both = effects.index(tuple(sorted(space.column(n) for n in pair)))
+        each = np.sqrt(drawn[both] / (drawn[at].sum(axis=0) + drawn[both]))
+        first, middle, last = np.quantile(each, [0.05, 0.5, 0.95])
+        assert high == pytest.approx(max(h, min(1, middle + model.widened * (last - middle))))
+        assert low == pytest.approx(min(h, max(0, middle - model.widened * (middle - first))))
 
 
 def test_friedmans_h_is_that_of_the_partial_dependences() -> None:

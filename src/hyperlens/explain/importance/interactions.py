@@ -14,7 +14,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
 from hyperlens.explain.importance.importance import INTERVAL, known
 from hyperlens.explain.importance.once import Effects
-from hyperlens.explain.importance.shares import shares
+from hyperlens.explain.importance.shares import drawn_interval, shares
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import WIDE, Ground, Verdict, grounds, judge
 from hyperlens.record import Record
@@ -35,8 +35,9 @@ H = (
 class Interactions(Record):
     """Pairs, strongest by share of the variance first; H between 0 (additive) and 1 (nothing else).
 
-    `low` and `high` are quantiles over refits on parts of the data at level `level`. `effects` are
-    the two-parameter effects of the first pairs, as far as they act together at all.
+    `low` and `high` are quantiles at level `level`: of the posterior of an additive process, made wider
+    as its shares are, or over refits on parts of the data. `effects` are the two-parameter effects of
+    the first pairs, as far as they act together at all.
     """
 
     objective: str
@@ -111,12 +112,8 @@ def interactions(
     h = friedman(variance_shares.effects, variance_shares.share[None, :], pairs)[0]
     low = high = np.full(len(pairs), np.nan)
     if level is not None and len(variance_shares.draws):
-        tail = (1 - level) / 2
-        low, high = np.quantile(
-            friedman(variance_shares.effects, variance_shares.draws, pairs),
-            [tail, 1 - tail],
-            axis=0,
-        )
+        drawn = friedman(variance_shares.effects, variance_shares.draws, pairs)
+        low, high = drawn_interval(drawn.T, level, variance_shares.widened)
         low, high = np.minimum(low, h), np.maximum(high, h)
     if fitted.quality.verdict == "do not trust":
         low, high = 0.0 * low, 0.0 * high + 1.0

@@ -41,6 +41,7 @@ class Shares:
     high: FloatArray
     draws: FloatArray
     flat: int = 0  # trees left out because they predict the same everywhere
+    widened: float = 1.0  # how much wider than the draws an interval of what follows from them is
 
 
 def shares(
@@ -79,7 +80,8 @@ def additive_shares(
     if not model.sets:
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
     draws = np.empty((0, len(effects))) if level is None else drawn.T
-    return Shares(effects, *posterior(drawn, level, model.widened), draws)
+    ends = posterior(drawn, level, model.widened)
+    return Shares(effects, *ends, draws, widened=model.widened)
 
 
 def posterior(
@@ -90,11 +92,20 @@ def posterior(
     if level is None:
         unknown = np.full(len(share), np.nan)
         return share, std, unknown, unknown
-    tail = (1 - level) / 2
-    low, middle, high = np.sqrt(np.quantile(drawn, [tail, 0.5, 1 - tail], axis=1))
-    low = np.maximum(middle - widened * (middle - low), 0.0) ** 2
-    high = np.minimum(middle + widened * (high - middle), 1.0) ** 2
+    low, high = np.square(drawn_interval(np.sqrt(drawn), level, widened))
     return share, std, np.minimum(low, share), np.maximum(high, share)
+
+
+def drawn_interval(
+    drawn: FloatArray, level: float, widened: float
+) -> tuple[FloatArray, FloatArray]:
+    """Quantiles of drawn numbers between 0 and 1 (numbers, D), that much farther from the median."""
+    tail = (1 - level) / 2
+    low, middle, high = np.quantile(drawn, [tail, 0.5, 1 - tail], axis=1)
+    return (
+        np.maximum(middle - widened * (middle - low), 0.0),
+        np.minimum(middle + widened * (high - middle), 1.0),
+    )
 
 
 def forest_shares(forest: Forest, order: int, level: float | None, seed: int) -> Shares:

@@ -23,7 +23,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, Runs
+from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, IntArray, Runs
 from hyperlens.surrogates.additive.basis import Basis
 from hyperlens.surrogates.gaussian_process import averages
 
@@ -31,6 +31,7 @@ MAIN_SIZE = 16  # functions of an ordered axis in its own effect
 # functions of an ordered axis in pairs and in triples: the first that fits
 PAIR_SIZES, TRIPLE_SIZES = (16, 12, 8, 6, 4, 3, 2), (8, 6, 4, 3, 2)
 MOST_PAIR_WEIGHTS, MOST_TRIPLE_WEIGHTS = 2000, 3000
+MANY_LEVELS = 30  # of a category, beyond which it has no pairs where there are too many weights
 
 Effect = tuple[int, ...]
 
@@ -116,6 +117,9 @@ class Components:
             pairs = np.where(category, own, np.minimum(own, size))
             if _weights(pairs, 2) <= MOST_PAIR_WEIGHTS:
                 break
+        else:  # a category of very many levels is by itself
+            many = category & (own > MANY_LEVELS)
+            pairs = np.where(many, 0, pairs)
         for size in TRIPLE_SIZES:
             triples = np.where(decides | (own > size) & category, 0, np.minimum(own, size))
             if _weights(triples, 3) <= MOST_TRIPLE_WEIGHTS:
@@ -193,11 +197,32 @@ class Components:
             parts[U.index(self.nested[U].parent)] = rows.nested[U]
         return parts
 
-    def features(self, rows: Rows, effects: tuple[Effect, ...] | None = None) -> FloatArray:
+    def features(self, rows: Rows) -> FloatArray:
         """Products of functions, one column a weight, (n, weights)."""
-        chosen = self.effects if effects is None else effects
-        columns = [products(self.parts(rows, U)) for U in chosen]
-        return np.hstack(columns) if columns else np.zeros((len(rows), 0))
+        phi = np.hstack([*rows.phi, *rows.nested.values()])
+        found = phi[:, self._factors[0]]
+        for q in (1, 2):  # effects are in their order, so those of more axes come last
+            later = self._factors[q]
+            found[:, found.shape[1] - len(later) :] *= phi[:, later]
+        return found
+
+    @cached_property
+    def _factors(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Of each weight the column of phi that its first, second and third factor is."""
+        widths = [len(b) for b in self.bases]
+        widths += [len(n.basis) for n in self.nested.values() if len(n.basis)]
+        starts = np.cumsum([0, *widths])
+        nested = [U for U, n in self.nested.items() if len(n.basis)]
+        factors: tuple[list[IntArray], ...] = ([], [], [])
+        for U in self.effects:
+            columns = [starts[j] + np.arange(self.sizes[len(U) - 1][j]) for j in U]
+            if U in nested:
+                start, size = starts[self.d + nested.index(U)], len(self.nested[U].basis)
+                columns[U.index(self.nested[U].parent)] = start + np.arange(size)
+            for q, factor in enumerate(np.meshgrid(*columns, indexing="ij")):
+                factors[q].append(factor.ravel())
+        first, second, third = (np.concatenate([*f, np.zeros(0)]).astype(int) for f in factors)
+        return first, second, third
 
 
 def products(parts: list[FloatArray]) -> FloatArray:

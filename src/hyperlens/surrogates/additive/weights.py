@@ -21,7 +21,16 @@ from itertools import product
 
 import numpy as np
 
-from hyperlens.spaces.cube import WHOLE, Box, FloatArray, Runs, contains, intersect, measure
+from hyperlens.spaces.cube import (
+    WHOLE,
+    Box,
+    FloatArray,
+    IntArray,
+    Runs,
+    contains,
+    intersect,
+    measure,
+)
 from hyperlens.surrogates.additive.components import Components, Effect, Rows, products
 
 PREDICTED = 64  # draws from which the standard deviation of single predictions is taken
@@ -170,11 +179,17 @@ class Weights:
         """
         assert not self.components.cube.conditions
         features = self.components.features(self.components.rows(vector[None]))[0]
-        terms = features * self.mean
-        shares = np.zeros(self.components.d)
-        for U, first, last in self._places():
-            shares[list(U)] += terms[first:last].sum() / len(U)
+        values = np.add.reduceat(features * self.mean, self.components.ends[:-1])
+        axis, effect, order = self._members
+        shares = np.bincount(axis, values[effect] / order, minlength=self.components.d)
         return shares, float(self.trend.mean())
+
+    @cached_property
+    def _members(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Of every axis in every effect: the axis, the effect's place, how many axes that has."""
+        members = [(j, k, len(U)) for k, U in enumerate(self.components.effects) for j in U]
+        axis, effect, order = np.array(members, dtype=np.int64).T
+        return axis, effect, order
 
     def between(self, source: FloatArray, target: FloatArray) -> FloatArray:
         """Shapley values (d,) of the mean at `target`, where absent axes have the values of `source`.
