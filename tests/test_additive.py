@@ -699,12 +699,10 @@ def test_shares_are_variances_of_the_draws_as_parts_of_their_sum() -> None:
     np.testing.assert_allclose(drawn.sum(axis=0), 1)
     assert tuple(model.shares(1)) == ((0,), (1,), (2,), (3,))
     latents, weights = tensor(FLAT, 10)
-    rows = model.components.rows(FLAT.vectors(latents))
-    one = model.weights.w[:, 7]
-    total = weights @ (model.components.features(rows) @ one) ** 2
-    main = (
-        weights @ (model.components.features(rows, ((0,),)) @ one[: model.components.ends[1]]) ** 2
-    )
+    features = model.components.features(model.components.rows(FLAT.vectors(latents)))
+    one, own = model.weights.w[:, 7], slice(model.components.ends[1])
+    total = weights @ (features @ one) ** 2
+    main = weights @ (features[:, own] @ one[own]) ** 2
     # ten nodes for two functions that are smooth, not for the finest
     assert drawn[0, 7] == pytest.approx(main / total, abs=0.01)
     assert model.shares()[0,] == pytest.approx(drawn[0].mean())

@@ -182,7 +182,7 @@ class Weights:
         values = np.add.reduceat(features * self.mean, self.components.ends[:-1])
         axis, effect, order = self._members
         shares = np.bincount(axis, values[effect] / order, minlength=self.components.d)
-        return shares, float(self.trend.mean())
+        return np.asarray(shares, dtype=float), float(self.trend.mean())
 
     @cached_property
     def _members(self) -> tuple[IntArray, IntArray, IntArray]:
