@@ -75,8 +75,10 @@ def evaluate(
     for row, source in _cases(tasks, cache, names, samplers, sizes, seed):
         if _case(row) in done or not source.exists():
             continue
-        truth = load(truth_file(cache, row["task"]))
-        study = as_study(tasks, load(source), row["n"])
+        truth, run = load(truth_file(cache, row["task"])), load(source)
+        if len(run["y"]) < row["n"]:
+            continue
+        study = as_study(tasks, run, row["n"])
         try:
             found = row | measured(tasks, study, truth, row["sampler"] == ALL)
         except hl.HyperlensError as problem:

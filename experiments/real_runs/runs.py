@@ -21,7 +21,7 @@ import optuna
 import hyperlens as hl
 from experiments.real_runs.tasks import EPOCHS, FloatArray, Tasks, written
 
-TRIALS = 200
+TRIALS, SLOW_TRIALS = 200, 100  # of a run, and of one by an optimiser that thinks for long
 Run = dict[str, Any]  # arrays by name
 
 
@@ -74,16 +74,16 @@ def _single(tasks: Tasks, task: str) -> Callable[[Any], float]:
 
 
 def _optuna(
-    sampler: Callable[[int], optuna.samplers.BaseSampler],
+    sampler: Callable[[int], optuna.samplers.BaseSampler], trials: int = TRIALS
 ) -> Callable[[Tasks, str, int], Run]:
     def go(tasks: Tasks, task: str, seed: int) -> Run:
         study, cost = optuna.create_study(sampler=sampler(seed)), _single(tasks, task)
         known = distributions(tasks)
-        for _ in range(TRIALS):
+        for _ in range(trials):
             trial = study.ask(known)
             study.tell(trial, cost(trial.params))
-        trials = study.get_trials(deepcopy=False)
-        return _left(tasks, [t.params for t in trials], [t.values[0] for t in trials])
+        done = study.get_trials(deepcopy=False)
+        return _left(tasks, [t.params for t in done], [t.values[0] for t in done])
 
     return go
 
@@ -126,7 +126,7 @@ def _smac(tasks: Tasks, task: str, seed: int) -> Run:
         scenario = Scenario(
             tasks.space.configspace,
             deterministic=True,
-            n_trials=TRIALS,
+            n_trials=SLOW_TRIALS,
             seed=seed,
             output_directory=Path(folder),
         )
@@ -141,7 +141,7 @@ def _smac(tasks: Tasks, task: str, seed: int) -> Run:
 
 
 def _ours(tasks: Tasks, task: str, seed: int) -> Run:
-    found = hl.minimize(_single(tasks, task), tasks.space, "smbo", TRIALS, seed=seed)
+    found = hl.minimize(_single(tasks, task), tasks.space, "smbo", SLOW_TRIALS, seed=seed)
     proposers = [str(t.proposer or "") for t in found.trials]
     values = [t.values for t in found.trials]
     return _left(tasks, values, [t.costs[0] for t in found.trials], proposers)
@@ -152,7 +152,7 @@ SAMPLERS: dict[str, Callable[[Tasks, str, int], Run]] = {
     "tpe": _optuna(lambda seed: optuna.samplers.TPESampler(seed=seed)),
     "hyperband": _hyperband,
     "ours": _ours,
-    "gp": _optuna(lambda seed: optuna.samplers.GPSampler(seed=seed)),
+    "gp": _optuna(lambda seed: optuna.samplers.GPSampler(seed=seed), SLOW_TRIALS),
     "smac": _smac,
 }
 
