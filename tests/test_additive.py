@@ -870,4 +870,4 @@ def test_a_search_is_surprised_by_a_beginning_that_its_rest_never_saw() -> None:
     assert narrow.widened > like.widened >= additive.WIDENED
     assert narrow.fit(like.X, like.y).surprise == like.surprise  # of the data it has now
     few = Additive().fit(later[:25], smooth(later[:25]))
-    assert few.surprise == 1.0
+    assert few.surprise == additive.UNKNOWN_SURPRISE

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from hyperlens.notebook import view
-from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.surrogates.protocol import Surrogate
 from hyperlens.words import counted, decimals
 
@@ -48,15 +48,24 @@ class Quality:
 
 
 def assess(
-    model: Surrogate, X: FloatArray, y: FloatArray, name: str, folds: int = 5, seed: int = 0
+    model: Surrogate,
+    X: FloatArray,
+    y: FloatArray,
+    name: str,
+    measured: BoolArray | None = None,
+    folds: int = 5,
+    seed: int = 0,
 ) -> Quality:
     """Cross-validate a model that is fitted on X, y, leaving out one seeded fold after another.
 
-    With fewer trials than folds, each trial is left out alone.
+    Only `measured` costs are left out and predicted, where some are not. With fewer trials than folds,
+    each trial is left out alone.
 
     Trust needs R2 >= 0.7 and a 95 % band that covers at least 80 %; caution needs R2 >= 0.3.
     """
-    trials, folds = len(X), min(folds, len(X))
+    rows = np.arange(len(y)) if measured is None else np.flatnonzero(measured)
+    y = y[rows]
+    trials, folds = len(rows), min(folds, len(rows))
     if trials < 2 or np.ptp(y) == 0:
         sentence = f"All {trials} costs are equal, so there is nothing for the {name} to explain."
         if trials < 2:
@@ -66,7 +75,7 @@ def assess(
     mean, std = np.empty(trials), np.empty(trials)
     order = np.random.default_rng(seed).permutation(trials)
     for fold in np.array_split(order, folds):
-        mean[fold], std[fold] = model.holdout(fold)
+        mean[fold], std[fold] = model.holdout(rows[fold])
     scale = np.ptp(y)  # before squaring, so that no cost is too large or small to square
     r2 = 1 - float(np.sum(((y - mean) / scale) ** 2) / np.sum(((y - y.mean()) / scale) ** 2))
     rank = rank_correlation(y, mean)

@@ -115,7 +115,8 @@ class _Inside:
         if isinstance(self.model, Additive) and not np.isnan(shares.share[row]):
             own = self.effects[self.model.components.effects.index((child,))]
             drawn = np.clip(own / scale, 0.0, 1.0)[None]
-            share, _, low, high = posterior(drawn, level, self.model.widened)
+            share = np.median(drawn, axis=1)
+            _, low, high = posterior(drawn, share, level, self.model.widened)
             if self.fitted.quality.verdict == "do not trust":
                 low, high = 0.0 * low, 0.0 * high + 1.0
             return float(share[0]), float(low[0]), float(high[0])

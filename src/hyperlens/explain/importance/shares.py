@@ -74,26 +74,27 @@ def shares(
 def additive_shares(
     model: Additive, order: int, level: float | None, bound: float | None = None
 ) -> Shares:
-    """Mean and quantiles of the posterior, wider than it by what the search itself shows is needed."""
+    """Shares and quantiles of the posterior, wider than it by what the search itself shows is needed."""
     effects, drawn = model.drawn_shares(order, bound)
     unknown = np.full(len(effects), np.nan)
     if not model.sets:
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
     draws = np.empty((0, len(effects))) if level is None else drawn.T
-    ends = posterior(drawn, level, model.widened)
-    return Shares(effects, *ends, draws, widened=model.widened)
+    share = np.array(list(model.shares(order, bound).values()))
+    spread = posterior(drawn, share, level, model.widened)
+    return Shares(effects, share, *spread, draws, widened=model.widened)
 
 
 def posterior(
-    drawn: FloatArray, level: float | None, widened: float
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Mean, standard deviation, low and high of drawn shares (shares, D), one of each a share."""
-    share, std = drawn.mean(axis=1), drawn.std(axis=1)
+    drawn: FloatArray, share: FloatArray, level: float | None, widened: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Standard deviation, low and high of drawn shares (shares, D), around what they are said to be."""
+    std = drawn.std(axis=1)
     if level is None:
         unknown = np.full(len(share), np.nan)
-        return share, std, unknown, unknown
+        return std, unknown, unknown
     low, high = np.square(drawn_interval(np.sqrt(drawn), level, widened))
-    return share, std, np.minimum(low, share), np.maximum(high, share)
+    return std, np.minimum(low, share), np.maximum(high, share)
 
 
 def drawn_interval(

@@ -34,11 +34,13 @@ Finding = Literal["better", "equal", "worse"]
 class Evidence(Data):
     """What is known of costs at the largest budget: `measured` there, or else predicted for it.
 
-    `sentence` says what became of pruned trials and lower budgets; None where there are none. `most`
-    says whether those are more than the trials that were measured.
+    `doubt` is how far off predicted costs are, as hidden ones were: a standard deviation. `sentence`
+    says what became of pruned trials and lower budgets; None where there are none. `most` says whether
+    those are more than the trials that were measured.
     """
 
     measured: BoolArray
+    doubt: float = 0.0
     sentence: str | None = None
     most: bool = False
 
@@ -79,7 +81,7 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
     what = _named(levels, len(history.trials))
     if (why := _untestable(levels)) is not None:
         return replace(alone, sentence=f"{what} and are left out: {why}", most=lower > len(data.y))
-    finding, errors = _tested(history.space.cube, levels, seed)
+    finding, doubt, errors = _tested(history.space.cube, levels, seed)
     if finding == "equal":
         levels = levels.part(levels.full | levels.pruned)
         finding = "equal" if not levels.full.all() else "worse"
@@ -95,7 +97,8 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
             f"{predicted} count as bounds, with the cost that a forest predicts {end} but none "
             f"better than the median of those that were not pruned; with them, {errors}"
         )
-    return replace(known, sentence=f"{what} and are used: {how}.", most=lower > len(data.y))
+    sentence = f"{what} and are used: {how}."
+    return replace(known, doubt=doubt, sentence=sentence, most=lower > len(data.y))
 
 
 def _without_cost(history: History, count: int) -> str | None:
@@ -156,8 +159,9 @@ def _wider(cube: Cube) -> Cube:
     return Cube((*cube.axes, Axis()), cube.conditions)
 
 
-def _tested(cube: Cube, levels: _Levels, seed: int) -> tuple[Finding, str]:
-    """What lower budgets do to the prediction of hidden costs at the largest, and both errors."""
+def _tested(cube: Cube, levels: _Levels, seed: int) -> tuple[Finding, float, str]:
+    """What lower budgets do to the prediction of hidden costs at the largest, how far off these then
+    are, and that in words beside the error without them."""
     at_full = np.flatnonzero(levels.full)
     X, y, wide = levels.X, levels.y, np.column_stack([levels.X, levels.place])
     squared = np.empty((2, len(y)))
@@ -178,7 +182,7 @@ def _tested(cube: Cube, levels: _Levels, seed: int) -> tuple[Finding, str]:
         f"hidden costs at budget {levels.budget.max():g} are predicted with an error of "
         f"{with_lower:.2f} of their standard deviation, without them with {without:.2f}"
     )
-    return finding, errors
+    return finding, float(np.sqrt(squared[0].mean())), errors
 
 
 def _completed(history: History, levels: _Levels, bounds: bool, seed: int) -> Evidence:

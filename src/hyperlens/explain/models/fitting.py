@@ -161,7 +161,7 @@ def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:
     from hyperlens.surrogates.random_forest.forest import Forest
 
     forest = Forest(history.space.cube, trees, seed).fit(data.X, data.y)
-    quality = assess(forest, data.X, data.y, SURROGATES["forest"])
+    quality = assess(forest, data.X, data.y, SURROGATES["forest"], data.measured)
     return Fitted("forest", forest, quality, data, data.notes, history.space.cube)
 
 
@@ -179,9 +179,12 @@ def _process(history: History, data: Training, seed: int, name: str) -> Fitted:
     X, y = data.X[rows], data.y[rows]
     try:
         with one_thread():
-            model = Additive(cube, seed) if name == "additive" else GP(cube, seed=seed)
-            model.fit(X, y)
-            quality = assess(model, X, y, SURROGATES[name])
+            model: Additive | GP
+            if name == "additive":
+                model = Additive(cube, seed).fit(X, y, data.doubts[rows])
+            else:
+                model = GP(cube, seed=seed).fit(X, y)
+            quality = assess(model, X, y, SURROGATES[name], data.measured[rows])
     except ValueError as problem:
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
     kind: SurrogateName = "additive" if name == "additive" else "gp"

@@ -1,9 +1,9 @@
 """Which surrogate of a run leads, so that every explanation of it asks the same one, and why.
 
 All that can be asked are fitted and cross-validated. The additive Gaussian process leads unless
-another leaves at most a quarter as much unexplained: cross-validation asks how well a surrogate
-predicts where the search has looked, and only its intervals hold also where it has not. The forest
-stays for a second opinion, or the best of the others where it leads itself.
+another leaves at most a quarter as much unexplained of 40 trials or more: cross-validation asks how
+well a surrogate predicts where the search has looked, and only its intervals hold also where it has
+not. The forest stays for a second opinion, or the best of the others where it leads itself.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from hyperlens.words import SURROGATES, decimals, surrogate_name
 
 CANDIDATES: tuple[SurrogateKind, ...] = ("additive", "gp", "forest")  # among equals the first leads
 CLEARLY = 0.25  # of what the additive process leaves unexplained: another that leaves no more leads
+ENOUGH = 40  # trials, before which no other can show that it is so much better
 SECOND_OPINION: SurrogateKind = "forest"
 
 
@@ -120,7 +121,7 @@ def reason(primary: Quality, others: Sequence[Quality]) -> str:
     why = "which was asked for"
     if _r2(primary) >= _r2(best):
         why = "which cross-validates best"
-    elif _unexplained(primary) <= _unexplained(best):
+    elif _place(primary) <= _place(best):
         why = "whose intervals take in what the search has not looked at"
     return (
         f"{start}, {why}: R2 {decimals(primary.r2)}, against {decimals(best.r2)} of the "
@@ -139,7 +140,7 @@ def _best_first(history: History, how: dict[str, Any]) -> Leader:
     if not fits:
         raise problems[SECOND_OPINION]
     return Leader(
-        tuple(sorted(fits, key=lambda fitted: _unexplained(fitted.quality))),
+        tuple(sorted(fits, key=lambda fitted: _place(fitted.quality))),
         tuple(f"The {SURROGATES[n]} was not asked: {problem}" for n, problem in problems.items()),
     )
 
@@ -161,7 +162,8 @@ def _r2(quality: Quality) -> float:
     return -math.inf if math.isnan(quality.r2) else quality.r2
 
 
-def _unexplained(quality: Quality) -> float:
+def _place(quality: Quality) -> tuple[bool, float]:
     """What surrogates are ordered by: the part of the variance that each leaves unexplained."""
-    handicap = 1.0 if quality.surrogate == SURROGATES["additive"] else 1 / CLEARLY
-    return handicap * (1 - _r2(quality))
+    additive = quality.surrogate == SURROGATES["additive"]
+    handicap = 1.0 if additive else 1 / CLEARLY
+    return not additive and quality.trials < ENOUGH, handicap * (1 - _r2(quality))

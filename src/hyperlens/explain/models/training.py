@@ -18,14 +18,22 @@ Cap = float | Literal["default"] | str  # a cost, "default", or "quantile=0.25"
 class Training(Data):
     """The same arrays, the cap in the user's direction, and sentences on what was done.
 
-    `measured` are the rows whose cost was measured at this budget; other costs are predicted for it.
-    `aside` are those of the notes that a reader must know first.
+    `measured` are the rows whose cost was measured at this budget; other costs are predicted for it,
+    and `doubt` is how far off these may be. `aside` are those of the notes that a reader must know
+    first.
     """
 
     cap: float | None
     notes: tuple[str, ...]
     measured: BoolArray
+    doubt: float = 0.0
     aside: tuple[str, ...] = ()
+
+    @property
+    def doubts(self) -> FloatArray:
+        """How far off each cost may be beside its noise, in standard deviations of all costs, (n,)."""
+        spread = float(self.y.std())
+        return np.where(self.measured, 0.0, self.doubt / spread if spread > 0 else 0.0)
 
 
 def training(
@@ -45,13 +53,13 @@ def training(
     told = filter(None, (*aside, diverged, found.sentence, *averaged))
     notes = tuple(dict.fromkeys(told))
     if cap is None:
-        return Training(data.X, data.y, data.rows, None, notes, measured, aside)
+        return Training(data.X, data.y, data.rows, None, notes, measured, found.doubt, aside)
     most = _threshold(history, data, cap, objective, seed)
     capped = int((data.y > most).sum())
     shown = history.shown(most, objective)
     note = f"Costs worse than {shown:.6g} count as {shown:.6g}: {capped} of {len(data.y)} are."
     y = np.minimum(data.y, most)
-    return Training(data.X, y, data.rows, shown, (*notes, note), measured, aside)
+    return Training(data.X, y, data.rows, shown, (*notes, note), measured, found.doubt, aside)
 
 
 def _found(history: History, objective: str | None, budget: float | None, seed: int) -> Evidence:

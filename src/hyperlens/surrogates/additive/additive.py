@@ -45,6 +45,7 @@ WIDENED = 1.3  # how much wider intervals are than the posterior, which takes it
 FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that predicts them
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
+UNKNOWN_SURPRISE = 1.4  # where too few rows could show it: as much as searches usually have
 MOST_NOISE = 1e6  # beyond it no covariance is singular unless it holds a nan
 CHUNK = 1024  # rows at which draws are asked at once
 POINTS = 1280  # predictions over which a pointwise variance is averaged, over all of a grid
@@ -59,18 +60,27 @@ class LearntSet:
     z: FloatArray
     upper: FloatArray  # Cholesky factor of K, (n, n)
     noise: float  # as it is in K
+    doubt: FloatArray  # of each cost, beside the noise
 
     @staticmethod
-    def of(components: Components, t: FloatArray, rows: Rows, y: FloatArray) -> LearntSet:
+    def of(
+        components: Components,
+        t: FloatArray,
+        rows: Rows,
+        y: FloatArray,
+        doubt: FloatArray | None = None,
+    ) -> LearntSet:
         hyper = Hyper.of(t)
+        doubt = np.zeros(len(y)) if doubt is None else doubt
         kernel, warp = Kernel(components, hyper), Warp.of(y, hyper.log_kappa, hyper.log_eta)
         K = kernel.gram(rows, rows)
+        K[np.diag_indices(len(y))] += doubt**2
         added = noise = hyper.noise + JITTER
         while noise < MOST_NOISE:
             K[np.diag_indices(len(y))] += added
             upper, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
             if not failed:
-                return LearntSet(kernel, warp, warp.forward(y), upper, noise)
+                return LearntSet(kernel, warp, warp.forward(y), upper, noise, doubt)
             added *= 10
             noise += added
         raise ValueError("the covariance of the costs is singular")
@@ -104,7 +114,8 @@ class LearntSet:
         variances = self.kernel.prior_variances()[:, None]
         w = np.sqrt(variances) * rng.normal(size=(len(variances), count))
         trend = TREND * rng.normal(size=count)
-        noise = np.sqrt(self.kernel.hyper.noise) * rng.normal(size=(len(self.z), count))
+        spread = np.sqrt(self.kernel.hyper.noise + self.doubt**2)[:, None]
+        noise = spread * rng.normal(size=(len(self.z), count))
         wrong = self.solve(self.z[:, None] - features @ w - trend - noise)
         return w + variances * (features.T @ wrong), trend + TREND**2 * wrong.sum(axis=0)
 
@@ -124,9 +135,13 @@ class Additive:
         self.drawn: tuple[tuple[FloatArray, FloatArray], ...] = ()  # weights and trends by set
         self.surprise = 1.0
 
-    def fit(self, X: FloatArray, y: FloatArray) -> Self:
-        """Draw functions that agree with X (n, d) and costs y (n,)."""
-        rng = self._learn(X, y)
+    def fit(self, X: FloatArray, y: FloatArray, doubt: FloatArray | None = None) -> Self:
+        """Draw functions that agree with X (n, d) and costs y (n,).
+
+        `doubt` (n,) is how far off each cost may be beside the noise: a standard deviation, in those of
+        all costs; 0 of one that was measured.
+        """
+        rng = self._learn(X, y, doubt)
         if not self.sets:
             self.surprise, width = 1.0, self.components.ends[-1]
             self.anchor_costs = np.full((ANCHORS, 2), y[0])
@@ -144,10 +159,14 @@ class Additive:
         self._learn(X, y)
         return self
 
-    def _learn(self, X: FloatArray, y: FloatArray) -> np.random.Generator:
+    def _learn(
+        self, X: FloatArray, y: FloatArray, doubt: FloatArray | None = None
+    ) -> np.random.Generator:
         """Draw hyperparameters, from some of the rows if there are many."""
         cube = Cube.continuous(X.shape[1]) if self._cube is None else self._cube
         self.cube, self.X, self.y = cube, X, y
+        self.doubt = np.zeros(len(y)) if doubt is None else doubt
+        self._capped: dict[float, Weights] = {}
         self.components = Components(cube)
         rng = np.random.default_rng(self.seed)
         self.fitted_on = min(len(y), FITTED_ON)
@@ -157,13 +176,14 @@ class Additive:
         some = np.sort(rng.permutation(len(y))[:FITTED_ON])
         if np.ptp(y[some]) == 0:
             some[0] = np.argmax(y != y[some[0]])
-        density = Density(self.components, self.components.rows(X[some]), y[some])
+        density = Density(self.components, self.components.rows(X[some]), y[some], self.doubt[some])
         best = mode(density, rng)
         count = SETS if len(y) <= MANY else FEWER_SETS
         drawn = sample(density, best, count, rng)
         rows = self.components.rows(X)
-        self.mode = LearntSet.of(self.components, best, rows, y)
-        self.sets = tuple(LearntSet.of(self.components, t, rows, y) for t in drawn)
+        learnt = (rows, y, self.doubt)
+        self.mode = LearntSet.of(self.components, best, *learnt)
+        self.sets = tuple(LearntSet.of(self.components, t, *learnt) for t in drawn)
         return rng
 
     def _surprise(self) -> float:
@@ -171,11 +191,11 @@ class Additive:
 
         Rows are in the order of the trials. A search begins everywhere and goes on where it is good. If
         its beginning surprises the rest, so will what it never looked at; nothing that was left out at
-        random could show that. At least 1, which it is too where there are few rows.
+        random could show that. At least 1.
         """
         first = np.arange(self.first())
         if not len(first):
-            return 1.0
+            return UNKNOWN_SURPRISE
         squares = []
         for one in self.sets[:: max(len(self.sets) // HELD_OUT, 1)]:
             away, spread = one.left_out(first)
@@ -248,7 +268,11 @@ class Additive:
 
     def capped(self, bound: float) -> Weights:
         """The same draws, in which all costs above `bound` are equal to it."""
-        return self._written(np.minimum(self.anchor_costs, bound)) if self.sets else self.weights
+        if not self.sets:
+            return self.weights
+        if bound not in self._capped:
+            self._capped[bound] = self._written(np.minimum(self.anchor_costs, bound))
+        return self._capped[bound]
 
     # Predicting
 
@@ -287,27 +311,44 @@ class Additive:
 
     # Explaining
 
-    def shares(self, order: int = 2) -> dict[tuple[int, ...], float]:
-        """V_U / V of all effects of at most `order` columns, averaged over draws; 0 if none varies."""
-        effects, drawn = self.drawn_shares(order)
-        return dict(zip(effects, drawn.mean(axis=1).tolist(), strict=True))
+    def shares(self, order: int = 2, bound: float | None = None) -> dict[Effect, float]:
+        """V_U / V of all effects of at most `order` columns; 0 if none varies.
+
+        The middle between the median over draws and the share in the mean of the draws. A square is
+        never negative, so that draws give something to every effect of which little is known; their
+        mean has nothing of it, and gives the effects that are known too much.
+        """
+        effects, drawn = self.drawn_shares(order, bound)
+        costs = None if bound is None else np.minimum(self.anchor_costs, bound)
+        mean = None if costs is None else costs.mean(axis=1, keepdims=True)
+        expected = self._shares_of(self._bounded(bound).expected, effects, mean)
+        middle = (np.median(drawn, axis=1) + expected[:, 0]) / 2
+        return dict(zip(effects, middle.tolist(), strict=True))
 
     def drawn_shares(
         self, order: int = 2, bound: float | None = None
-    ) -> tuple[tuple[tuple[int, ...], ...], FloatArray]:
+    ) -> tuple[tuple[Effect, ...], FloatArray]:
         """Effects of at most `order` columns, and V_U / V of each in each draw, (effects, D).
 
-        Costs above `bound`, if there is one, are equal to it; the kinks this makes are partly beyond
-        triples, so V is then that of the costs at the anchors.
+        Costs above `bound`, if there is one, are equal to it.
         """
-        weights = self.weights if bound is None else self.capped(bound)
+        effects = tuple(U for U in self.components.effects if len(U) <= order)
+        costs = None if bound is None else np.minimum(self.anchor_costs, bound)
+        return effects, self._shares_of(self._bounded(bound), effects, costs)
+
+    def _bounded(self, bound: float | None) -> Weights:
+        return self.weights if bound is None else self.capped(bound)
+
+    def _shares_of(
+        self, weights: Weights, effects: tuple[Effect, ...], costs: FloatArray | None
+    ) -> FloatArray:
+        """V_U / V in each function. The kinks of bounded costs are partly beyond triples: where these
+        are given, as they are at the anchors, V is theirs."""
         variances = weights.variances()
         total = np.maximum(variances.sum(axis=0), np.finfo(float).tiny)
-        if bound is not None:
-            total = np.maximum(total, np.minimum(self.anchor_costs, bound).var(axis=0))
-        wanted = [k for k, U in enumerate(self.components.effects) if len(U) <= order]
-        effects = tuple(self.components.effects[k] for k in wanted)
-        return effects, np.asarray(variances[wanted] / total)
+        if costs is not None:
+            total = np.maximum(total, costs.var(axis=0))
+        return np.asarray(variances[: len(effects)] / total)  # effects are ordered by their size
 
     def partial_dependence(
         self, columns: tuple[int, ...], grid: FloatArray, region: Box | None = None

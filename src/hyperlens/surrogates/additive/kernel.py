@@ -115,18 +115,21 @@ class Density:
     The likelihood is of the costs as they are: that of the warped ones times the warp's slope.
     """
 
-    def __init__(self, components: Components, rows: Rows, y: FloatArray) -> None:
+    def __init__(
+        self, components: Components, rows: Rows, y: FloatArray, doubt: FloatArray | None = None
+    ) -> None:
         self.components, self.rows = components, rows
         self.y = (y - y.min()) / np.ptp(y)  # their unit is a constant that would coarsen the search
         self.prior = Prior.of(components.d)
         self.n = len(y)
+        self.doubt = np.zeros(self.n) if doubt is None else doubt  # of each cost, beside the noise
 
     def __call__(self, t: FloatArray, gradient: bool = True) -> tuple[float, FloatArray]:
         warp = Warp.of(self.y, float(t[-2]), float(t[-1]))
         z = warp.forward(self.y)
         terms = _Terms.of(Kernel(self.components, Hyper.of(t)), self.rows)
         K = terms.total
-        K[np.diag_indices(self.n)] += np.exp(t[-3]) + JITTER
+        K[np.diag_indices(self.n)] += np.exp(t[-3]) + JITTER + self.doubt**2
         upper, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1, overwrite_a=0)
         if failed or not np.isfinite(z).all():
             return 1e10, np.zeros(len(t))

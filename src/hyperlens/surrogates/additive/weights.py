@@ -54,6 +54,11 @@ class Weights:
         """Of the weights over draws, (weights,)."""
         return np.asarray(self.w.mean(axis=1))
 
+    @property
+    def expected(self) -> Weights:
+        """Their mean, as one function."""
+        return Weights(self.components, self.trend.mean(keepdims=True), self.mean[:, None])
+
     # Variance
 
     def variances(self, effects: tuple[Effect, ...] | None = None) -> FloatArray:
