@@ -197,8 +197,11 @@ class Components:
             parts[U.index(self.nested[U].parent)] = rows.nested[U]
         return parts
 
-    def features(self, rows: Rows) -> FloatArray:
-        """Products of functions, one column a weight, (n, weights)."""
+    def features(self, rows: Rows, effects: tuple[Effect, ...] | None = None) -> FloatArray:
+        """Products of functions, one column a weight, (n, weights), of all effects or of some."""
+        if effects is not None:
+            columns = [products(self.parts(rows, U)) for U in effects]
+            return np.hstack(columns) if columns else np.zeros((len(rows), 0))
         phi = np.hstack([*rows.phi, *rows.nested.values()])
         found = phi[:, self._factors[0]]
         for q in (1, 2):  # effects are in their order, so those of more axes come last

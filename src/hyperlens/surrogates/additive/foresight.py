@@ -22,7 +22,13 @@ import numpy as np
 import scipy
 
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.surrogates.additive.additive import HELD_OUT, Additive, LearntSet, widening
+from hyperlens.surrogates.additive.additive import (
+    HELD_OUT,
+    UNKNOWN_SURPRISE,
+    Additive,
+    LearntSet,
+    widening,
+)
 from hyperlens.surrogates.additive.components import Rows
 from hyperlens.surrogates.additive.warp import Warp
 
@@ -123,15 +129,16 @@ class _Beginning:
         if not first:
             return
         K = one.kernel.gram(rows, rows)
-        K[np.diag_indices(len(rows))] += one.noise
+        doubt = np.append(one.doubt, np.zeros(len(rows) - len(one.doubt)))
+        K[np.diag_indices(len(rows))] += one.noise + doubt**2
         inverse = np.linalg.inv(K)
         block = np.linalg.inv(inverse[:first, :first])
         self.away = block @ inverse[:first] / np.sqrt(np.diagonal(block))[:, None]
 
     def surprise(self, y: FloatArray) -> float:
-        """Their mean square in standard deviations; 1 where there are no first rows to speak of."""
+        """Their mean square in standard deviations; what is usual where there are no first rows."""
         if not self.first:
-            return 1.0
+            return UNKNOWN_SURPRISE**2
         z = np.append(self.one.z, self.one.warp.forward(_inside(self.one.warp, y)))
         return float(np.mean(np.square(self.away @ z)))
 
