@@ -18,11 +18,12 @@ from hyperlens.spaces.cube import WHOLE, Axis, Box, Cube, FloatArray, Runs, insi
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.points import sobol
 from hyperlens.surrogates.additive import additive
-from hyperlens.surrogates.additive.additive import Additive, LearntSet
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.basis import Basis
 from hyperlens.surrogates.additive.components import Components
 from hyperlens.surrogates.additive.hyper import TREND, Hyper, Prior, spectrum
 from hyperlens.surrogates.additive.kernel import JITTER, Density, Kernel
+from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.sampling import mode, sample
 from hyperlens.surrogates.additive.warp import Warp
 from hyperlens.surrogates.additive.weights import Weights

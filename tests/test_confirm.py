@@ -18,11 +18,12 @@ from hyperlens.explain.confirm.expectation import interval
 from hyperlens.explain.confirm.trial_files import trial_text
 from hyperlens.record import record_of
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.surrogates.additive.additive import Additive, LearntSet
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.components import Components
 from hyperlens.surrogates.additive.foresight import Foresight, Posterior
 from hyperlens.surrogates.additive.gain import Effects, Gain, Part, Places
 from hyperlens.surrogates.additive.hyper import TREND
+from hyperlens.surrogates.additive.learnt_set import LearntSet
 
 PLAIN = hl.Space.of(
     [

@@ -332,7 +332,7 @@ def _verdict(record: Importance, history: History, primary: Fitted) -> Verdict:
     return judge(
         (
             *grounds(history, primary, everywhere),
-            of_share(record.names[0], float(record.low[0]), float(record.high[0]), record.trials),
+            of_share(record.names[0], float(record.low[0]), float(record.high[0])),
             of_second_opinion(record.names, record.secondary, record.secondary_quality),
         )
     )

@@ -156,15 +156,14 @@ def _supports(places: Iterable[Sparse]) -> Iterable[Ground]:
         )
 
 
-def of_share(name: str, low: float, high: float, trials: int) -> Ground | None:
+def of_share(name: str, low: float, high: float) -> Ground | None:
     """How wide the interval of the largest share is."""
     if not high - low > WIDE:
         return None
-    wanted = math.ceil(trials * min(((high - low) / WIDE) ** 2 - 1, 4.0))
     return Ground(
         "do not trust" if high - low > TOO_WIDE else "caution",
         f"the share of {name} may be anything from {tenths(low)} to {tenths(high)}",
-        f"run about {counted(max(wanted, 1), 'more trial')}, at random rather than where it is good",
+        f"run {ENOUGH} more trials where they tell most, see 'hyperlens confirm'",
     )
 
 

@@ -17,10 +17,11 @@ from hyperlens.optimize.optimizers.ledger import Result
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
-from hyperlens.surrogates.additive.additive import FITTED_ON, LearntSet
+from hyperlens.surrogates.additive.additive import FITTED_ON
 from hyperlens.surrogates.additive.components import Components
 from hyperlens.surrogates.additive.gain import Gain, Places
 from hyperlens.surrogates.additive.kernel import Density
+from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.sampling import mode
 
 CANDIDATES = 256

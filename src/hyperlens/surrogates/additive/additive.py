@@ -15,8 +15,6 @@ Symbols
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -25,10 +23,10 @@ import scipy
 from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
 from hyperlens.spaces.points import sample_box, sobol
 from hyperlens.surrogates.additive.components import Components, Effect, Rows
-from hyperlens.surrogates.additive.hyper import TREND, Hyper
-from hyperlens.surrogates.additive.kernel import JITTER, Density, Kernel
+from hyperlens.surrogates.additive.hyper import TREND
+from hyperlens.surrogates.additive.kernel import Density
+from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.sampling import mode, sample
-from hyperlens.surrogates.additive.warp import Warp
 from hyperlens.surrogates.additive.weights import Weights
 from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
 
@@ -46,78 +44,8 @@ FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that pr
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
 UNKNOWN_SURPRISE = 1.4  # where too few rows could show it: as much as searches usually have
-MOST_NOISE = 1e6  # beyond it no covariance is singular unless it holds a nan
 CHUNK = 1024  # rows at which draws are asked at once
 POINTS = 1280  # predictions over which a pointwise variance is averaged, over all of a grid
-
-
-@dataclass(frozen=True)
-class LearntSet:
-    """One set of hyperparameters on the data."""
-
-    kernel: Kernel
-    warp: Warp
-    z: FloatArray
-    upper: FloatArray  # Cholesky factor of K, (n, n)
-    noise: float  # as it is in K
-    doubt: FloatArray  # of each cost, beside the noise
-
-    @staticmethod
-    def of(
-        components: Components,
-        t: FloatArray,
-        rows: Rows,
-        y: FloatArray,
-        doubt: FloatArray | None = None,
-    ) -> LearntSet:
-        hyper = Hyper.of(t)
-        doubt = np.zeros(len(y)) if doubt is None else doubt
-        kernel, warp = Kernel(components, hyper), Warp.of(y, hyper.log_kappa, hyper.log_eta)
-        K = kernel.gram(rows, rows)
-        K[np.diag_indices(len(y))] += doubt**2
-        added = noise = hyper.noise + JITTER
-        while noise < MOST_NOISE:
-            K[np.diag_indices(len(y))] += added
-            upper, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
-            if not failed:
-                return LearntSet(kernel, warp, warp.forward(y), upper, noise, doubt)
-            added *= 10
-            noise += added
-        raise ValueError("the covariance of the costs is singular")
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """K^-1 times that."""
-        return np.asarray(scipy.linalg.lapack.dpotrs(self.upper, right)[0])
-
-    def forward(self, right: FloatArray) -> FloatArray:
-        """L^-1 times that, where L L^T = K."""
-        return np.asarray(
-            scipy.linalg.solve_triangular(self.upper, right, trans="T", check_finite=False)
-        )
-
-    @cached_property
-    def inverse(self) -> FloatArray:
-        """K^-1 (n, n)."""
-        half = np.triu(scipy.linalg.lapack.dpotri(self.upper, lower=0)[0])
-        return np.asarray(half + np.triu(half, 1).T)
-
-    def left_out(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        """How far warped costs of rows are from what all others say, and how far that may be."""
-        block = np.linalg.inv(self.inverse[np.ix_(rows, rows)])
-        spread = np.sqrt(np.maximum(np.diagonal(block), JITTER))
-        return block @ (self.inverse[rows] @ self.z), spread
-
-    def draw(
-        self, features: FloatArray, count: int, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
-        """Weights (weights, count) and trends (count,) of functions of warped costs."""
-        variances = self.kernel.prior_variances()[:, None]
-        w = np.sqrt(variances) * rng.normal(size=(len(variances), count))
-        trend = TREND * rng.normal(size=count)
-        spread = np.sqrt(self.kernel.hyper.noise + self.doubt**2)[:, None]
-        noise = spread * rng.normal(size=(len(self.z), count))
-        wrong = self.solve(self.z[:, None] - features @ w - trend - noise)
-        return w + variances * (features.T @ wrong), trend + TREND**2 * wrong.sum(axis=0)
 
 
 class Additive:

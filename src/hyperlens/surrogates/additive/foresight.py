@@ -26,10 +26,10 @@ from hyperlens.surrogates.additive.additive import (
     HELD_OUT,
     UNKNOWN_SURPRISE,
     Additive,
-    LearntSet,
     widening,
 )
 from hyperlens.surrogates.additive.components import Rows
+from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.warp import Warp
 
 PER_SET = 16  # functions drawn under each set

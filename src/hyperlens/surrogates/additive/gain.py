@@ -26,9 +26,9 @@ import numpy as np
 
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.points import sobol
-from hyperlens.surrogates.additive.additive import LearntSet
 from hyperlens.surrogates.additive.components import Components, Effect, Rows
 from hyperlens.surrogates.additive.hyper import TREND
+from hyperlens.surrogates.additive.learnt_set import LearntSet
 
 POINTS = 512  # of the space, over which effects on the user's scale are averaged
 CHUNK = 512  # rows whose features are held at once

@@ -34,8 +34,9 @@ import numpy as np
 import scipy
 
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
-from hyperlens.surrogates.additive.additive import NODE_WEIGHTS, NODES, Additive, LearntSet
+from hyperlens.surrogates.additive.additive import NODE_WEIGHTS, NODES, Additive
 from hyperlens.surrogates.additive.kernel import JITTER
+from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.gaussian_process.kernels import factors_of, gram, is_category
 
 DRAWS = 4096
