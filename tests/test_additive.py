@@ -706,7 +706,23 @@ def test_shares_are_variances_of_the_draws_as_parts_of_their_sum() -> None:
     main = weights @ (features[:, own] @ one[own]) ** 2
     # ten nodes for two functions that are smooth, not for the finest
     assert drawn[0, 7] == pytest.approx(main / total, abs=0.01)
-    assert model.shares()[0,] == pytest.approx(drawn[0].mean())
+    mean = model.weights.w.mean(axis=1)
+    of_mean = weights @ (features[:, own] @ mean[own]) ** 2 / (weights @ (features @ mean) ** 2)
+    middle = (np.median(drawn[0]) + of_mean) / 2
+    assert model.shares()[0,] == pytest.approx(middle, abs=0.01)
+
+
+def test_a_cost_that_is_doubted_says_less() -> None:
+    """Half of the rows are off by 1: believed they bend the function, doubted they hardly do."""
+    X = np.linspace(0, 1, 24)[:, None]
+    true = np.sin(5 * X[:, 0])
+    off = np.where(np.arange(24) % 2, 1.0, 0.0)
+    believed = Additive().fit(X, true + off)
+    doubted = Additive().fit(X, true + off, off / (true + off).std())
+    wrong = [np.abs(m.predict(X[::2])[0] - true[::2]).mean() for m in (believed, doubted)]
+    assert wrong[1] < wrong[0] / 3
+    spread = [m.predict(X[1::2])[1].mean() for m in (Additive().fit(X, true), doubted)]
+    assert spread[1] > 2 * spread[0]
 
 
 @pytest.mark.parametrize("anchors", [128, 512])

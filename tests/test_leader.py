@@ -245,6 +245,14 @@ def test_equals_go_by_the_table_and_the_forest_seconds(monkeypatch: pytest.Monke
         assert (found.primary.name, found.secondary.name) == (primary, secondary), scores
         assert found.process.name == "gp"
 
+    def of_few(h: hl.History, name: str, **how: Any) -> Fitted:
+        found = stub(one, name, r2[name])
+        return replace(found, quality=replace(found.quality, trials=leading.ENOUGH - 1))
+
+    monkeypatch.setattr(leading, "fit", of_few)
+    r2 |= {"additive": 0.2, "gp": 0.99, "forest": 0.9}
+    assert [fitted.name for fitted in led().candidates] == ["additive", "gp", "forest"]
+
 
 def test_why_it_leads_in_a_sentence() -> None:
     one, other, unknown = quality(0.91), quality(0.74, "other"), quality(math.nan, "third")

@@ -123,6 +123,7 @@ def test_pruned_trials_that_cannot_be_shown_to_help_are_bounds() -> None:
             bounds += 1
             assert (found.y[~found.measured] >= np.median(found.y[found.measured])).all()
             assert len(found.rows) == 200
+            assert found.doubt > 0
     assert bounds >= 1
 
 

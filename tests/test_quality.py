@@ -47,6 +47,15 @@ def test_by_hand() -> None:
     assert sorted(np.concatenate(model.folds).tolist()) == list(range(10))
 
 
+def test_only_measured_costs_are_left_out() -> None:
+    y = np.array([0.0, 9.0, 1.0, 9.0, 2.0, 3.0])
+    measured = y < 9
+    model = Fake(np.where(measured, y, -50.0), np.ones(6))
+    quality = assess(model, y[:, None], y, "GP", measured)
+    assert (quality.r2, quality.trials) == (1.0, 4)
+    assert sorted(np.concatenate(model.folds).tolist()) == [0, 2, 4, 5]
+
+
 @pytest.mark.parametrize(
     ("noise", "std", "verdict"),
     [(0.1, 0.1, "trust"), (0.1, 0.01, "caution"), (0.65, 0.65, "caution"), (3, 3, "do not trust")],
