@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from analyses import HIGH, analysis, changed, effect, spending, trials
+from views import ahead, next_space
 
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.models.verdict import judge, of_surrogate
@@ -53,11 +54,15 @@ def run(
     quality = replace(HIGH, verdict=verdict, trials=count, r2=0.5)
     shares = made[IMPORTANCE]
     assert isinstance(shares, Importance)
-    parts = {
+    parts: dict[str, Any] = {
         "surrogates": Surrogates((quality,), "gp", ()),
         "importance": replace(shares, verdict=judge([of_surrogate(quality)])),
         "effects": (),
+        "advice": Unavailable("advice", "Nothing is known."),
+        "forecast": Unavailable("forecast", "Too few trials."),
     }
+    if count >= 20:
+        parts["forecast"] = replace(ahead(), error=0.15 if 2 * best > count else 0.5)
     return changed(made, overview=overview, trials=whole, **parts)
 
 
@@ -105,13 +110,23 @@ def test_nobody_is_told_to_run_more_and_to_stop(
     assert stop == (count >= 20 and trusted and not late)
 
 
-def test_effects_of_a_surrogate_that_fails_advise_nothing() -> None:
-    rising = replace(effect("lr"), mean=np.array([4.0, 3.0, 2.0, 1.0]), best_values=(3.9,))
-    sure = advice(changed(run(), effects=(rising,)))
-    assert "Widen the range of lr" in sure
-    assert "stop" not in sure
-    doubtful = replace(rising, verdict=replace(rising.verdict, word="do not trust"))
-    assert "Widen" not in advice(changed(run(), effects=(doubtful,)))
+def test_the_space_is_what_the_record_says() -> None:
+    late = run(best=39)
+    told = advice(changed(late, advice=next_space()))
+    assert "Search a changed space next: fix opt; narrow lr." in told
+    assert "Go on: 20 more trials of a search by a model would lower the true loss by 0.2" in told
+    doubtful = replace(next_space(), verdict=replace(next_space().verdict, word="do not trust"))
+    assert "changed space" not in advice(changed(late, advice=doubtful))
+
+
+def test_a_search_that_may_stop_goes_on_only_where_its_space_gets_wider() -> None:
+    ended = run()
+    assert "expected to gain 0.2, less than the standard error of one loss, 0.5" in advice(ended)
+    assert "or stop" in advice(changed(ended, advice=next_space()))
+    wider = replace(next_space(), actions=("widen", "fix"))
+    told = advice(changed(ended, advice=wider))
+    assert "Search a changed space next: fix opt; widen lr." in told
+    assert "stop" not in told
 
 
 def test_a_model_search_is_advised_on_models() -> None:
@@ -143,13 +158,3 @@ def test_what_the_best_trial_lacks_is_not_to_be_tried() -> None:
     assert "Try lr near 2" in " ".join(what_next(changed(analysis(), effects=(untested,))))
     inactive = replace(untested, best_values=None)
     assert "Try" not in " ".join(what_next(changed(analysis(), effects=(inactive,))))
-
-
-def test_what_is_counted_is_not_widened_below_one() -> None:
-    falling = replace(effect("lr"), mean=np.array([1.0, 2.0, 3.0, 4.0]), best_values=(1,))
-    below = replace(falling, values=((2, 3, 4, 5),), best_values=(2,))
-    assert "Widen the range of lr below 2" in " ".join(
-        what_next(changed(analysis(), effects=(below,)))
-    )
-    layers = replace(falling, values=((1, 2, 3, 4),))
-    assert "Widen" not in " ".join(what_next(changed(analysis(), effects=(layers,))))

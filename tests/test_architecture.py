@@ -182,6 +182,7 @@ PUBLIC = [
     "SpaceError",
     "Spending",
     "State",
+    "Stop",
     "Subspace",
     "Timeline",
     "Trial",

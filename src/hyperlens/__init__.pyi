@@ -60,6 +60,7 @@ from .optimize.optimizers.random_search import RandomSearch as RandomSearch
 from .optimize.optimizers.schedule import Schedule as Schedule, schedule as schedule
 from .optimize.optimizers.smbo import SMBO as SMBO
 from .optimize.running.minimize import maximize as maximize, minimize as minimize
+from .optimize.running.stopping import Stop as Stop
 from .optimize.running.recommend import recommend as recommend
 from .reports import report as report
 from .runs.history import History as History, Objective as Objective, State as State, Trial as Trial

@@ -1,5 +1,6 @@
-"""Our optimiser as a sampler of Optuna's: `hl.optuna.SMBOSampler`, one changed line in a study; and
-`hl.optuna.ModelSampler`, which draws models by the size of their spaces.
+"""Our optimiser as a sampler of Optuna's: `hl.optuna.SMBOSampler`, one changed line in a study;
+`hl.optuna.ModelSampler`, which draws models by the size of their spaces; and `hl.optuna.StopCallback`,
+which ends a study when more trials would gain too little.
 
 The sampler keeps no state: before every trial it tells a new optimiser what the study holds, so it
 works with `n_jobs`, with many processes on one storage, and on a study that was run otherwise.
@@ -25,14 +26,19 @@ from optuna.trial import FrozenTrial, TrialState
 
 from hyperlens.errors import SpaceError, listed
 from hyperlens.importers.optuna.parameter_ranges import parameter_of
+from hyperlens.importers.optuna.study import from_study
+from hyperlens.importers.read_options import ReadOptions
 from hyperlens.optimize.models.optuna_sampler import ModelSampler
 from hyperlens.optimize.optimizers.smbo import SMBO
+from hyperlens.optimize.running.stopping import Stop
 from hyperlens.optimize.storage.distributions import plain
-from hyperlens.proposal import PROPOSAL, SPACE, VALUES
+from hyperlens.proposal import PROPOSAL, SPACE, STOPPED, VALUES
+from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import GivenSpace, Space, as_space
+from hyperlens.surrogates.prospect import Search
 
-__all__ = ["ModelSampler", "SMBOSampler"]
+__all__ = ["ModelSampler", "SMBOSampler", "StopCallback"]
 
 STARTUP = 10  # random trials before the space can be inferred from them
 
@@ -150,6 +156,50 @@ class SMBOSampler(BaseSampler):
                 if isinstance(parameter, Parameter):
                     parameters.append(parameter)
         return Space.of(parameters) if parameters else None
+
+
+class StopCallback:
+    """Ends a study of one objective when its next trials are expected to gain less than the standard
+    error of a cost: `study.optimize(f, callbacks=[StopCallback()])`.
+
+    `error` is that error; None takes the noise that a surrogate finds. Without `space` it is that of
+    the study's trials. `search` says how the study goes on. Why it stopped is kept with the study; one
+    that had stopped ends again after the next trial.
+    """
+
+    def __init__(
+        self,
+        error: float | None = None,
+        *,
+        ahead: int = 20,
+        space: GivenSpace | None = None,
+        search: Search = "model",
+        seed: int = 0,
+    ) -> None:
+        self.stop = Stop(error, ahead)
+        self.space = None if space is None else as_space(space)
+        self.search: Search = search
+        self.seed = seed
+
+    def __call__(self, study: Study, trial: FrozenTrial) -> None:
+        if len(study.directions) != 1:
+            raise SpaceError(
+                f"StopCallback judges one objective, and this study has {len(study.directions)}; "
+                "leave it out."
+            )
+        why = Stopped.from_dict(study.user_attrs.get(STOPPED)) or self._decided(study)
+        if why is not None:
+            study.set_user_attr(STOPPED, why.to_dict())
+            study.stop()
+
+    def _decided(self, study: Study) -> Stopped | None:
+        """Whether it is time to decide, and what is decided."""
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if self.stop.due(len(complete)) != len(complete):
+            return None
+        history = from_study(study, ReadOptions(space=self.space))
+        data = history.data()
+        return self.stop.decide(history.space, data.X, data.y, self.search, self.seed)
 
 
 def _cost(trial: FrozenTrial) -> float:

@@ -5,6 +5,7 @@ one Optuna study, whose attributes are named here, once:
 
     study   user attribute    SPACE      the space, ConfigSpace's JSON
             user attribute    PLAN       SearchPlan.to_dict, of a search over models
+            user attribute    STOPPED    Stopped.to_dict, of a search that stopped early; else null
     trial   user attribute    PROPOSAL   Proposal.to_dict
             user attribute    REASON     why it failed
             user attribute    RUNGS      budgets of the rungs that a race has taken it to; its cost at
@@ -23,7 +24,7 @@ from typing import Any, Literal, get_args
 
 SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
 RUNGS, TWIN, LEASE = "hyperlens:rungs", "hyperlens:twin", "hyperlens:lease"
-VALUES, PLAN = "hyperlens:values", "hyperlens:plan"
+VALUES, PLAN, STOPPED = "hyperlens:values", "hyperlens:plan", "hyperlens:stopped"
 
 MOST_LEARNED = 10**6  # trials that ranges may name
 INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded

@@ -13,6 +13,7 @@ from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.optimize.running.loop import Setting
 from hyperlens.optimize.running.minimize import OptimizerName, Place, built, run
+from hyperlens.optimize.running.stopping import as_stop
 from hyperlens.optimize.running.target import load
 from hyperlens.proposal import Acquisition
 from hyperlens.spaces.space import Space
@@ -90,6 +91,16 @@ def tune(
     study: Annotated[
         str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
     ] = None,
+    stop: Annotated[
+        bool,
+        typer.Option(
+            "--stop", help="Stop when more trials would gain less than the noise of costs."
+        ),
+    ] = False,
+    error: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Stop, and this is the standard error of a cost."),
+    ] = None,
     engine: Annotated[
         Literal["processes", "dask"], typer.Option(help="Where trials run.")
     ] = "processes",
@@ -103,7 +114,9 @@ def tune(
     optimizer = built(plan["optimizer"], searched, trials, plan["seed"], known)
     objective = load(target)
     study = objective.name if study is None else study
-    setting = Setting(searched, optimizer, trials, maximize, storage, study, plan["time"])
+    ends = as_stop(stop if error is None else error)
+    more = {"stop": ends, "seed": plan["seed"]}
+    setting = Setting(searched, optimizer, trials, maximize, storage, study, plan["time"], **more)
     place = replace(place, engine=engine, files=objective.files)
     try:
         with stopped_by_a_signal(), tuning(trials) as show:
@@ -113,8 +126,8 @@ def tune(
             with stopped_by_a_signal(), tuning(setting.trials) as show:
                 history = run(objective.function, setting, place, show)
     except KeyboardInterrupt:
-        stop = f"hyperlens: Stopped; the run is kept in {printable(storage)}, and the same command"
-        typer.echo(f"{stop} goes on with it.", err=True)
+        kept = f"hyperlens: Stopped; the run is kept in {printable(storage)}, and the same command"
+        typer.echo(f"{kept} goes on with it.", err=True)
         raise typer.Exit(130) from None
     show_run(history)
     if settled.confirm:

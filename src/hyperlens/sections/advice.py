@@ -9,21 +9,26 @@ from hyperlens.explain.confirm.confirm import Confirm
 from hyperlens.explain.effects.effect import NEARLY, Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.next.winner import Winner
+from hyperlens.explain.effects.effect import Effect
+from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.next.advise import Advice
+from hyperlens.explain.next.forecast import Forecast
 from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
 from hyperlens.sections.explanation import Records, Unavailable
 from hyperlens.sections.next.confirm import CONFIRM
 from hyperlens.sections.next.winner import LUCK
+from hyperlens.sections.next.advise import ADVICE
+from hyperlens.sections.next.forecast import FORECAST
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading, totals
 from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
 from hyperlens.sections.surrogates import SURROGATES, Surrogates
-from hyperlens.words import counted, first_few, number, percent
+from hyperlens.words import counted, number
 
 MOST = 4  # pieces of advice
-WORTH = 0.05  # a share of the variance from which on a parameter is worth widening or trying
-LITTLE = 0.01  # a parameter whose effects together have less may be left alone
+WORTH = 0.05  # a share of the variance from which on a parameter is worth trying
 MANY_FAILED = 0.1
 FEW_REPEATS = 10  # of each trial that may be best: more are not worth a choice
 MODEL = "model"  # the choice of a search over models
@@ -52,13 +57,15 @@ def what_next(records: Records) -> tuple[str, ...]:
     ]
     doubts = _doubts(importance, records[CONFIRM])
     elsewhere = [*_widen(effects), *_try(effects)]
+    doubts = _doubts(importance)
+    ahead = records[FORECAST]
+    elsewhere = [*_space(records[ADVICE], ahead), *_try(effects)]
     advice = [
         *_failures(trials),
         *doubts,
         *_repeat(records[LUCK]),
         *elsewhere,
-        *_fix(overview.parameters, total, importance),
-        *([] if doubts else _go_on(overview, bool(elsewhere))),
+        *([] if doubts else _go_on(overview, ahead, bool(elsewhere))),
     ]
     return tuple(advice[:MOST])
 
@@ -76,8 +83,7 @@ def _failures(record: Trials, choice: str | None = None) -> list[str]:
     known = Counter(reason for k in failed if (reason := record.reason[k]))
     if not known:
         return [
-            f"{count}: find out why before anything else, for the surrogates know nothing of where "
-            "trials fail."
+            f"{count}: find out why before anything else; the card of failures says where they do."
         ]
     slow = sum(times for reason, times in known.items() if reason.startswith(TOO_SLOW))
     if 2 * slow >= known.total():
@@ -85,8 +91,8 @@ def _failures(record: Trials, choice: str | None = None) -> list[str]:
         return [f"{count}, {slow} of them because one {allowed}: allow each more time (--timeout)."]
     reason, times = known.most_common(1)[0]
     return [
-        f"{count}, {times} of them because of: {reason.rstrip('.')}. Mend that first, for the "
-        "surrogates know nothing of where trials fail."
+        f"{count}, {times} of them because of: {reason.rstrip('.')}. Mend that first; the card of "
+        "failures says where they do."
     ]
 
 
@@ -163,41 +169,14 @@ def _search_on(overview: Overview, record: Spending, surrogates: Surrogates) -> 
     )
 
 
-def _widen(effects: list[Effect]) -> list[str]:
-    """Important parameters whose best expected and best measured values lie at the same end."""
-    advice = []
-    for e in effects:
-        if not e.numeric[0] or e.best_values is None:
-            continue
-        values = list(e.values[0])
-        best = e.best_at
-        place = _position(values, e.best_values[0], e.log[0])
-        if best == len(values) - 1 and place > 1 - NEARLY:
-            advice.append(
-                f"Widen the range of {e.parameters[0]} above {number(values[-1], 3)}: both the best "
-                "trial and the surrogate's expectation lie at its upper end."
-            )
-        elif best == 0 and place < NEARLY and not _counts_from(values[0]):
-            advice.append(
-                f"Widen the range of {e.parameters[0]} below {number(values[0], 3)}: both the best "
-                "trial and the surrogate's expectation lie at its lower end."
-            )
-    return advice
-
-
-def _counts_from(lowest: object) -> bool:
-    """Is it the first of what is counted, such as layers, of which there are no fewer?"""
-    return isinstance(lowest, int) and lowest in (0, 1)
-
-
-def _position(values: list[float], value: float, log: bool) -> float:
-    """Where a value lies between the ends of a range, from 0 to 1."""
-    low, high = min(values), max(values)
-    if high <= low:
-        return 0.5
-    if log:
-        return math.log(value / low) / math.log(high / low)
-    return (value - low) / (high - low)
+def _space(record: Advice | Unavailable, ahead: Forecast | Unavailable) -> list[str]:
+    """The space to search next. Where more trials would gain too little, only one that is wider: what
+    they would gain was forecast for the old one."""
+    if not isinstance(record, Advice) or not record.parameters or not record.verdict.known:
+        return []
+    if isinstance(ahead, Forecast) and ahead.stop and "widen" not in record.actions:
+        return []
+    return [record.sentence]
 
 
 def _try(effects: list[Effect]) -> list[str]:
@@ -216,29 +195,19 @@ def _try(effects: list[Effect]) -> list[str]:
     return []
 
 
-def _fix(
-    names: tuple[str, ...], total: dict[str, float], importance: Importance | Unavailable
-) -> list[str]:
-    """Parameters that hardly matter, if that can be trusted and some others do matter."""
-    if isinstance(importance, Unavailable) or importance.verdict.word != "trust" or not total:
-        return []
-    if math.isnan(sum(total.values())) or max(total.values()) < WORTH:
-        return []
-    little = [name for name in names if total.get(name, 0.0) < LITTLE]
-    if not little:
-        return []
-    it_has, its, values = (
-        ("it has", "its", "value") if len(little) == 1 else ("each has", "their", "values")
-    )
-    return [
-        f"In a next search, leave {first_few(little, 5)} at {its} best {values}: {it_has} less than "
-        f"{percent(LITTLE)} of the variance, alone and with others."
-    ]
-
-
-def _go_on(record: Overview, elsewhere: bool) -> list[str]:
-    """More of the same, or an end; neither where the search is sent elsewhere and has stalled."""
+def _go_on(record: Overview, ahead: Forecast | Unavailable, elsewhere: bool) -> list[str]:
+    """More of the same, or an end, by what is expected of it; without a forecast by how long there was
+    no improvement. Neither where the search is sent elsewhere and is to end."""
     count, after = len(record.cost), record.after_best
+    if isinstance(ahead, Forecast) and ahead.verdict.known and ahead.error > 0 and not ahead.stop:
+        return [f"Go on: {ahead.sentence[0].lower()}{ahead.sentence[1:]}"]
+    if isinstance(ahead, Forecast) and ahead.stop and not elsewhere and not record.others:
+        gain, error = (number(x, 2) for x in (float(ahead.gain[0, ahead.ahead]), ahead.error))
+        return [
+            f"More of the same will bring little: {int(ahead.more[ahead.ahead])} more trials are "
+            f"expected to gain {gain}, less than the standard error of one {ahead.objective}, {error}. "
+            "Change the method, or stop."
+        ]
     if after < STALLED * count:
         when = f"with {counted(after, 'trial')} to go" if after else "in the last trial"
         return [

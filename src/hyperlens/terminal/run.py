@@ -22,6 +22,8 @@ def show_run(history: History) -> None:
         more = "; ..." if len(reasons) > MOST_REASONS else ""
         counts += f", {len(failed)} failed ({shown}{more})"
     console.print(Text(printable(counts)), soft_wrap=True)
+    for note in history.notes:
+        console.print(Text(printable(note)), soft_wrap=True)
     best = history.best()
     console.print(
         Text(

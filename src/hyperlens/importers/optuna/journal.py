@@ -11,7 +11,7 @@ from pathlib import Path
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.stored_study import METRIC_NAMES, StoredStudy, StoredTrial, choose
 from hyperlens.importers.values import Json, seconds
-from hyperlens.proposal import PLAN, SPACE
+from hyperlens.proposal import PLAN, SPACE, STOPPED
 
 _DIRECTIONS = ("NOT_SET", "MINIMIZE", "MAXIMIZE")
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
@@ -96,6 +96,7 @@ class _Replay:
             elif code == _STUDY_USER_ATTRIBUTE:
                 study.space = operation["user_attr"].get(SPACE, study.space)
                 study.plan = operation["user_attr"].get(PLAN, study.plan)
+                study.stopped = operation["user_attr"].get(STOPPED, study.stopped)
             else:
                 study.metric_names = operation["system_attr"].get(METRIC_NAMES, study.metric_names)
 

@@ -25,7 +25,7 @@ from hyperlens.importers.optuna.stored_study import (
     parsed,
 )
 from hyperlens.importers.values import one_line, seconds
-from hyperlens.proposal import PLAN, PROPOSAL, SPACE
+from hyperlens.proposal import PLAN, PROPOSAL, SPACE, STOPPED
 from hyperlens.runs import databases
 
 _INFINITE = {"INF_POS": float("inf"), "INF_NEG": float("-inf"), "NAN": float("nan")}
@@ -108,9 +108,10 @@ def _read(database: Database, name: str | None) -> StoredStudy:
     _attributes(database, study, numbered)
     trials = sorted(numbered.values(), key=lambda trial: trial.number)
     names = _study_attribute(database, study, "system", METRIC_NAMES)
-    space, plan = (_study_attribute(database, study, "user", key) for key in (SPACE, PLAN))
+    kept = {"space": SPACE, "plan": PLAN, "stopped": STOPPED}
+    known = {name: _study_attribute(database, study, "user", key) for name, key in kept.items()}
     directions = _directions(database, study)
-    return StoredStudy(name, directions, names, distributions, trials, space=space, plan=plan)
+    return StoredStudy(name, directions, names, distributions, trials, **known)
 
 
 def _directions(database: Database, study: int) -> list[str]:

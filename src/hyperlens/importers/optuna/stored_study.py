@@ -65,6 +65,7 @@ class StoredStudy:
     notes: list[str] = field(default_factory=list)
     space: Any = None  # as one of our own runs recorded it, ConfigSpace's JSON
     plan: Any = None  # of our own search over models, SearchPlan.to_dict
+    stopped: Any = None  # why one of our own runs stopped early, Stopped.to_dict
 
 
 def choose(names: Iterable[str], name: str | None, where: str) -> str:

@@ -20,10 +20,11 @@ from hyperlens.importers.optuna.stored_study import StoredStudy, StoredTrial, ch
 from hyperlens.importers.read_options import ReadOptions, settle
 from hyperlens.importers.spaces.conditions import infer
 from hyperlens.importers.values import seconds
-from hyperlens.proposal import PLAN, PROPOSAL, SPACE, TWIN, Proposal
+from hyperlens.proposal import PLAN, PROPOSAL, SPACE, STOPPED, TWIN, Proposal
 from hyperlens.runs import databases
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
+from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.parameter import apart
 from hyperlens.spaces.space import Space, as_space
 
@@ -56,6 +57,7 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
     name, directions = study.study_name, [direction.name for direction in study.directions]
     stored = StoredStudy(name, directions, study.metric_names, distributions, trials)
     stored.space, stored.plan = study.user_attrs.get(SPACE), study.user_attrs.get(PLAN)
+    stored.stopped = study.user_attrs.get(STOPPED)
     return _history(stored, f"Optuna study '{name}'", options)
 
 
@@ -95,6 +97,8 @@ def _history(stored: StoredStudy, source: str, options: ReadOptions) -> History:
         notes.append(
             f"{unfinished} of {len(single)} trials were still running or waiting and were left out."
         )
+    if stopped := Stopped.from_dict(stored.stopped):
+        notes.append(stopped.sentence)
     if not trials:
         raise NoTrials(
             f"The study '{stored.name}' has no finished trials; let some finish before reading it."

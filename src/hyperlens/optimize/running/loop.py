@@ -11,9 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer, Racing
 from hyperlens.optimize.running.engine import Engine
+from hyperlens.optimize.running.stopping import Stop
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage.leases import Watch
 from hyperlens.optimize.storage.storages import Storage
@@ -21,6 +24,7 @@ from hyperlens.proposal import Proposal
 from hyperlens.runs.history import State
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
+from hyperlens.surrogates.prospect import Search
 
 if TYPE_CHECKING:
     from hyperlens.optimize.storage.store import Store, StudyTrial
@@ -55,6 +59,8 @@ class Setting:
     study: str = "hyperlens"
     seconds: float | None = None
     plan: SearchPlan | None = None
+    stop: Stop | None = None
+    seed: int = 0
 
 
 class Loop:
@@ -78,15 +84,21 @@ class Loop:
         self.rungs_told: dict[int, int] = {}
         self.finished = self.failed = 0
         self.best: tuple[float, int] | None = None  # minimised
+        self.costs: list[tuple[Mapping[str, Any], float]] = []  # of trials that fit, as they ended
+        self.decided: int | None = None  # after how many of them it was last asked whether to stop
+        self.stopped = False
         self.began = time.monotonic()
 
     def go(self) -> None:
         at_fault = True
+        if self.setting.stop is None:
+            self.store.stop(None)  # whoever goes on without stopping takes a former end back
         try:
             while True:
                 waiting = self._catch_up()
                 self._show()
                 enough = self.racing is None and self.finished >= self.setting.trials
+                enough = enough or self._stops()
                 if (enough and not self.ours) or self._late():
                     at_fault = at_fault and not self._late()
                     return
@@ -105,6 +117,26 @@ class Loop:
         finally:
             self.engine.close()
             self.store.put_back(at_fault)
+
+    def _stops(self) -> bool:
+        """Has the search stopped, now or before? It is decided from the first trials of a number that
+        grows by a quarter, so that nothing depends on when it is asked."""
+        stop = self.setting.stop
+        if stop is None or self.stopped:
+            return self.stopped
+        self.stopped = self.store.stopped is not None
+        due = stop.due(len(self.costs))
+        if self.stopped or due is None or due == self.decided:
+            return self.stopped
+        self.decided = due
+        values, costs = zip(*self.costs[:due], strict=True)
+        search: Search = "random" if self.optimizer.name == "random" else "model"
+        X, y = self.setting.space.encode(values), np.array(costs)
+        why = stop.decide(self.setting.space, X, y, search, self.setting.seed)
+        self.stopped = why is not None
+        if why is not None:
+            self.store.stop(why)
+        return self.stopped
 
     def _late(self) -> bool:
         limit = self.setting.seconds
@@ -147,6 +179,8 @@ class Loop:
             self.optimizer.tell(trial.values, trial.cost, trial.proposal.budget)
         if fits:
             self.learned.append(trial.number)
+            if trial.state is State.COMPLETE:
+                self.costs.append((trial.values, trial.cost))
         if trial.state is State.COMPLETE and (self.best is None or trial.cost < self.best[0]):
             self.best = (trial.cost, trial.number)
 

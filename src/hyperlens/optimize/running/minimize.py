@@ -16,6 +16,7 @@ from hyperlens.optimize.optimizers.random_search import RandomSearch
 from hyperlens.optimize.optimizers.smbo import SMBO
 from hyperlens.optimize.running.engine import Engine, Here, Where, open_engine
 from hyperlens.optimize.running.loop import Loop, Report, Setting
+from hyperlens.optimize.running.stopping import Stop, as_stop
 from hyperlens.optimize.running.trial_outcome import AtFull, Objective, fits, told_by
 from hyperlens.optimize.storage.leases import BEAT
 from hyperlens.optimize.storage.storages import Storage
@@ -47,6 +48,7 @@ def minimize(
     study: str = "hyperlens",
     timeout: float | None = None,
     time: float | None = None,
+    stop: bool | float | Stop | None = None,
     engine: Where = None,
     scheduler: str | None = None,
     progress: Report | None = None,
@@ -62,6 +64,11 @@ def minimize(
     None keeps it in memory. Called again with the same storage and study, the run goes on where it
     was: finished trials count, one that was running is tried again. Several processes may run the
     same study at once and share its trials. After `time` seconds the run stops, to be gone on with.
+
+    `stop=True` ends the run when the next 20 trials are expected to gain less than the standard error
+    of a cost, which a surrogate estimates; `stop=0.01` gives that error, `hl.Stop` has more to choose.
+    A run that stopped says so in its notes, and again when it is called again with `stop`; without,
+    it goes on.
 
     "halving", "hyperband" and "asha" call `f` with a configuration and a budget, from a ninth
     (`min_budget`) to one (`max_budget`); `trials` then counts evaluations at full budget. A
@@ -80,7 +87,9 @@ def minimize(
     """
     space = as_space(space)
     search = built(optimizer, space, trials, seed, options)
-    setting = Setting(space, search, trials, False, storage, study, time)
+    setting = Setting(
+        space, search, trials, False, storage, study, time, stop=as_stop(stop), seed=seed
+    )
     return run(f, setting, Place(workers, timeout, engine, scheduler), progress)
 
 
@@ -96,6 +105,7 @@ def maximize(
     study: str = "hyperlens",
     timeout: float | None = None,
     time: float | None = None,
+    stop: bool | float | Stop | None = None,
     engine: Where = None,
     scheduler: str | None = None,
     progress: Report | None = None,
@@ -104,7 +114,9 @@ def maximize(
     """Find the configuration of the largest value; all else as `minimize`."""
     space = as_space(space)
     search = built(optimizer, space, trials, seed, options)
-    setting = Setting(space, search, trials, True, storage, study, time)
+    setting = Setting(
+        space, search, trials, True, storage, study, time, stop=as_stop(stop), seed=seed
+    )
     return run(f, setting, Place(workers, timeout, engine, scheduler), progress)
 
 
@@ -152,6 +164,11 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
 
     if setting.trials < 1:
         raise AnalysisError(f"A run of {setting.trials} trials is none; ask for at least 1.")
+    if setting.stop is not None and isinstance(setting.optimizer, Racing):
+        raise AnalysisError(
+            f"'{setting.optimizer.name}' gives its trials their budgets and ends by itself; leave out "
+            "stop, or use 'smbo' or 'random'."
+        )
     f = _suited(f, setting.optimizer)
     where = open_engine(f, place.engine, place.workers, place.timeout, place.scheduler, place.files)
     try:

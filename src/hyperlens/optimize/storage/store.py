@@ -24,9 +24,20 @@ from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions, stored
 from hyperlens.optimize.storage.storages import Storage, opened, quiet
-from hyperlens.proposal import LEASE, PLAN, PROPOSAL, REASON, RUNGS, SPACE, TWIN, Proposal
+from hyperlens.proposal import (
+    LEASE,
+    PLAN,
+    PROPOSAL,
+    REASON,
+    RUNGS,
+    SPACE,
+    STOPPED,
+    TWIN,
+    Proposal,
+)
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
+from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.space import Space
 
 MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
@@ -120,6 +131,17 @@ class Store:
         self._finished |= {trial.number for trial in ended}
         yield from sorted(ended, key=lambda trial: (trial.moment, trial.number))
         yield from (trial for trial in fresh if trial.state in (None, State.RUNNING))
+
+    # Whether the search has stopped early
+
+    @property
+    def stopped(self) -> Stopped | None:
+        return Stopped.from_dict(self._study.user_attrs.get(STOPPED))
+
+    def stop(self, why: Stopped | None) -> None:
+        """Write down why the search stopped, or that it goes on."""
+        if why is not None or STOPPED in self._study.user_attrs:
+            self._study.set_user_attr(STOPPED, None if why is None else why.to_dict())
 
     # A trial begins: anew, taken over, or at its next rung
 
@@ -250,12 +272,13 @@ class Store:
     def history(self) -> History:
         """All finished trials, as `hyperlens.read` would give them."""
         names = self._study.metric_names or ["value"]
-        trials = self._study.get_trials(deepcopy=False)
+        trials, stopped = self._study.get_trials(deepcopy=False), self.stopped
         return History(
             self.space,
             (Objective(names[0], self.maximize),),
             tuple(_trial(t) for t in trials if t.state.is_finished() and self._counts(t)),
             f"Optuna study '{self._study.study_name}' in {self.source}",
+            () if stopped is None else (stopped.sentence,),
             plan=SearchPlan.from_dict(self._study.user_attrs.get(PLAN)),
         )
 
