@@ -61,7 +61,7 @@ MAY_USE = {
     "comparison": {"record", "tables", "words", "spaces", "errors"},
     "conversion": {"proposal", "importers", "explain", "runs", "spaces", "errors"},
     "cash": {"proposal", "optimize", "runs", "spaces", "record", "tables", "words", "errors"},
-    "optuna": {"proposal", "optimize", "importers", "spaces", "errors"},
+    "optuna": {"proposal", "optimize", "importers", "runs", "surrogates", "spaces", "errors"},
     "plots": {"explain", "comparison", "optimize", "cash", "words", "errors"},
     "sections": {
         "proposal",

@@ -49,6 +49,26 @@ class OptimizerOptions:
     ] = None
 
 
+@dataclass(frozen=True)
+class Ending:
+    """Whether a run stops before all its trials."""
+
+    stop: Annotated[
+        bool,
+        typer.Option(
+            "--stop", help="Stop when more trials would gain less than the noise of costs."
+        ),
+    ] = False
+    error: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Stop too; this is the standard error of a cost."),
+    ] = None
+
+    @property
+    def rule(self) -> hl.Stop | None:
+        return as_stop(self.stop if self.error is None else self.error)
+
+
 PLAN = like(
     hl.minimize,
     optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
@@ -82,6 +102,7 @@ def tune(
     options: OptimizerOptions,
     place: Annotated[Place, PLACE],
     settled: Settled,
+    ending: Ending,
     maximize: Annotated[
         bool, typer.Option("--maximize", help="Larger values of the objective are better.")
     ] = False,
@@ -90,16 +111,6 @@ def tune(
     ] = "sqlite:///run.db",
     study: Annotated[
         str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
-    ] = None,
-    stop: Annotated[
-        bool,
-        typer.Option(
-            "--stop", help="Stop when more trials would gain less than the noise of costs."
-        ),
-    ] = False,
-    error: Annotated[
-        float | None,
-        typer.Option(min=0.0, help="Stop, and this is the standard error of a cost."),
     ] = None,
     engine: Annotated[
         Literal["processes", "dask"], typer.Option(help="Where trials run.")
@@ -114,8 +125,7 @@ def tune(
     optimizer = built(plan["optimizer"], searched, trials, plan["seed"], known)
     objective = load(target)
     study = objective.name if study is None else study
-    ends = as_stop(stop if error is None else error)
-    more = {"stop": ends, "seed": plan["seed"]}
+    more = {"stop": ending.rule, "seed": plan["seed"]}
     setting = Setting(searched, optimizer, trials, maximize, storage, study, plan["time"], **more)
     place = replace(place, engine=engine, files=objective.files)
     try:
