@@ -132,7 +132,7 @@ def tune(
         with stopped_by_a_signal(), tuning(trials) as show:
             history = run(objective.function, setting, place, show)
         if settled.confirm:
-            setting = settled.after(history, setting)
+            setting = replace(settled.after(history, setting), stop=None)
             with stopped_by_a_signal(), tuning(setting.trials) as show:
                 history = run(objective.function, setting, place, show)
     except KeyboardInterrupt:

@@ -6,26 +6,24 @@ from collections import Counter
 import numpy as np
 
 from hyperlens.explain.confirm.confirm import Confirm
-from hyperlens.explain.effects.effect import NEARLY, Effect
-from hyperlens.explain.importance.importance import Importance
-from hyperlens.explain.next.winner import Winner
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.next.advise import Advice
 from hyperlens.explain.next.forecast import Forecast
+from hyperlens.explain.next.winner import Winner
 from hyperlens.explain.run.overview import Overview
 from hyperlens.explain.run.spending import Spending
 from hyperlens.explain.run.trials import Trials
 from hyperlens.sections.explanation import Records, Unavailable
-from hyperlens.sections.next.confirm import CONFIRM
-from hyperlens.sections.next.winner import LUCK
 from hyperlens.sections.next.advise import ADVICE
+from hyperlens.sections.next.confirm import CONFIRM
 from hyperlens.sections.next.forecast import FORECAST
+from hyperlens.sections.next.winner import LUCK
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading, totals
 from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
 from hyperlens.sections.surrogates import SURROGATES, Surrogates
-from hyperlens.words import counted, number
+from hyperlens.words import counted, number, percent
 
 MOST = 4  # pieces of advice
 WORTH = 0.05  # a share of the variance from which on a parameter is worth trying
@@ -56,8 +54,6 @@ def what_next(records: Records) -> tuple[str, ...]:
         if isinstance(e, Effect) and e.verdict.known and total.get(e.parameters[0], 0.0) >= WORTH
     ]
     doubts = _doubts(importance, records[CONFIRM])
-    elsewhere = [*_widen(effects), *_try(effects)]
-    doubts = _doubts(importance)
     ahead = records[FORECAST]
     elsewhere = [*_space(records[ADVICE], ahead), *_try(effects)]
     advice = [
@@ -201,7 +197,9 @@ def _go_on(record: Overview, ahead: Forecast | Unavailable, elsewhere: bool) -> 
     count, after = len(record.cost), record.after_best
     if isinstance(ahead, Forecast) and ahead.verdict.known and ahead.error > 0 and not ahead.stop:
         return [f"Go on: {ahead.sentence[0].lower()}{ahead.sentence[1:]}"]
-    if isinstance(ahead, Forecast) and ahead.stop and not elsewhere and not record.others:
+    if isinstance(ahead, Forecast) and ahead.stop and elsewhere:
+        return []
+    if isinstance(ahead, Forecast) and ahead.stop and not record.others:
         gain, error = (number(x, 2) for x in (float(ahead.gain[0, ahead.ahead]), ahead.error))
         return [
             f"More of the same will bring little: {int(ahead.more[ahead.ahead])} more trials are "
