@@ -23,7 +23,7 @@ from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading, totals
 from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
 from hyperlens.sections.surrogates import SURROGATES, Surrogates
-from hyperlens.words import counted, number, percent
+from hyperlens.words import counted, first_few, number, percent
 
 MOST = 4  # pieces of advice
 WORTH = 0.05  # a share of the variance from which on a parameter is worth trying
