@@ -88,7 +88,7 @@ class Importances(Record):
         columns = [
             Column("effect", first.names),
             *_answer(first, first.share, first.low, first.high),
-            *_answer(self.other, beside["share"], beside["low"], beside["high"]),
+            *_answer(self.other, beside["share"], beside["low"], beside["high"], wide=True),
             *first.where_active,
         ]
         if first.level is not None:
@@ -114,14 +114,14 @@ class Importances(Record):
 
 
 def _answer(
-    record: Importance, share: FloatArray, low: FloatArray, high: FloatArray
+    record: Importance, share: FloatArray, low: FloatArray, high: FloatArray, wide: bool = False
 ) -> list[Column]:
-    """A share and its interval, for one of the questions."""
+    """A share and its interval, for one of the questions; `wide`: no interval where room is scarce."""
     part = where(record)
     columns = [Column(f"share, {column_title(record)}", share, tenths, SHARE.format(part=part))]
     if record.level is not None:
         interval = f"{percent(record.level)} interval"
-        columns.append(Column(interval, ends(low, high), between(tenths), INTERVAL))
+        columns.append(Column(interval, ends(low, high), between(tenths), INTERVAL, wide))
     return columns
 
 

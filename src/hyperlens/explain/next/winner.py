@@ -32,6 +32,7 @@ FIVE = 5  # configurations that are named, and repeated
 SURE = 0.9
 MATTERS = 0.01  # of the difference between the median and the best cost
 LUCK = 0.5  # probability below which the best observed is more likely not the best
+TRIFLE = 0.25  # of the standard deviation of a cost
 
 REPEATS = "How often it was measured."
 OBSERVED = "What was measured, on average if it was measured several times."
@@ -115,9 +116,19 @@ class Winner(Record):
         return float(self.sign * (self.expected[0] - self.expected[k]))
 
     @property
+    def surpassed(self) -> bool:
+        """Is another trial expected to be better by what matters, and not by a trifle of the noise?"""
+        trifle = 0.0 if math.isnan(self.noise) else TRIFLE * self.noise
+        return self.gain > max(self.matters, trifle)
+
+    @property
     def doubtful(self) -> bool:
-        """Is the best observed more likely not the best, and another one better by what matters?"""
-        return self.gain > self.matters and bool(self.probability[0] < LUCK)
+        """Is the best observed more likely not the best, and another one clearly better?
+
+        Without repeats what looks like noise may be an objective that is rough, so nothing is said.
+        """
+        measured = self.known_noise or bool((self.repeats > 1).any())
+        return measured and self.surpassed and bool(self.probability[0] < LUCK)
 
     def row(self, trial: int) -> int:
         """Where a trial stands."""

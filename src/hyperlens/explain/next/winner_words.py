@@ -46,7 +46,7 @@ def reading(record: Winner) -> str:
         f"{told}. Trial {record.recommended}, measured with {number(float(record.observed[k]))}, is "
         f"expected at {number(float(record.expected[k]))}"
     )
-    if record.gain <= record.matters:
+    if not record.surpassed:
         return f"{other}: hardly a difference."
     chance = _of(float(record.probability[k]))
     return f"{other} and is the best with a probability {chance}: repeat both before choosing."
