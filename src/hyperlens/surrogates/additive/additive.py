@@ -244,13 +244,15 @@ class Additive:
 
         The middle between the median over draws and the share in the mean of the draws. A square is
         never negative, so that draws give something to every effect of which little is known; their
-        mean has nothing of it, and gives the effects that are known too much.
+        mean has nothing of it, and gives the effects that are known too much. Costs below a `bound`
+        are where the search has been: the mean over draws is nearer there.
         """
         effects, drawn = self.drawn_shares(order, bound)
-        costs = None if bound is None else np.minimum(self.anchor_costs, bound)
-        mean = None if costs is None else costs.mean(axis=1, keepdims=True)
-        expected = self._shares_of(self._bounded(bound).expected, effects, mean)
-        middle = (np.median(drawn, axis=1) + expected[:, 0]) / 2
+        if bound is None:
+            expected = self._shares_of(self.weights.expected, effects, None)[:, 0]
+            middle = (np.median(drawn, axis=1) + expected) / 2
+        else:
+            middle = drawn.mean(axis=1)
         return dict(zip(effects, middle.tolist(), strict=True))
 
     def drawn_shares(
@@ -262,10 +264,8 @@ class Additive:
         """
         effects = tuple(U for U in self.components.effects if len(U) <= order)
         costs = None if bound is None else np.minimum(self.anchor_costs, bound)
-        return effects, self._shares_of(self._bounded(bound), effects, costs)
-
-    def _bounded(self, bound: float | None) -> Weights:
-        return self.weights if bound is None else self.capped(bound)
+        weights = self.weights if bound is None else self.capped(bound)
+        return effects, self._shares_of(weights, effects, costs)
 
     def _shares_of(
         self, weights: Weights, effects: tuple[Effect, ...], costs: FloatArray | None
