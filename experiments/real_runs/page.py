@@ -81,7 +81,8 @@ def _versions() -> str:
             found.append(f"no {name}")
     return (
         f"Also: {', '.join(found)}. *Released* is the package before statements about biased runs were "
-        "worked on, *now* what this page is of; both are measured by the same file on the same runs."
+        "worked on, *now* what this page is of; both are measured by the same file on the same runs. "
+        "Where a row of one is missing, it was not measured in that state."
     )
 
 
