@@ -88,7 +88,7 @@ def fit(
                 "No parameter of this run varies, so there is nothing to explain; "
                 "give a space with at least one tunable parameter."
             )
-        _check_scale(history.data(objective, budget).y)
+        check_scale(history.data(objective, budget).y)
         data = training(history, objective, budget, cap, seed)
         if surrogate == "forest":
             history.memory[key] = _forest(history, data, seed, trees)
@@ -98,7 +98,8 @@ def fit(
     return fitted
 
 
-def _check_scale(y: FloatArray) -> None:
+def check_scale(y: FloatArray) -> None:
+    """Refuse costs whose squares are not numbers."""
     largest, spread = float(np.abs(y).max()), 2 * float(np.ptp(y / 2))
     if largest > MOST_COST:
         raise AnalysisError(

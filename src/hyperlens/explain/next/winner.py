@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, MOST_GP_TRIALS
+from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, MOST_GP_TRIALS, check_scale
 from hyperlens.explain.next import winner_words
 from hyperlens.explain.next.overtuning import Overtuning, overtuning
 from hyperlens.explain.next.separation import repeats_needed
@@ -198,6 +198,7 @@ def winner(
     """
     _check(level, sure, noise, matters)
     chosen = history.objective(objective)
+    check_scale(history.data(objective).y)
     tried = configurations(history, history.data(objective))
     _check_comparable(history, tried, chosen.name)
     small = tried.at_most(MOST_GP_TRIALS, seed)
