@@ -29,6 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import optuna
+from optuna import terminator
 
 import hyperlens as hl
 from experiments import DATA, options, publish, table
@@ -130,12 +131,12 @@ def _stopped(tasks: Tasks, task: str, X: FloatArray, y: FloatArray, place: int) 
     whole = {"X": X, "y": y, "state": np.full(TRIALS, "complete"), "proposer": np.full(TRIALS, "")}
 
     def terminates(n: int) -> bool:
-        terminator = optuna.terminator.Terminator(
-            improvement_evaluator=optuna.terminator.RegretBoundEvaluator(seed=0),
-            error_evaluator=optuna.terminator.StaticErrorEvaluator(error),
+        rule = terminator.Terminator(
+            improvement_evaluator=terminator.RegretBoundEvaluator(seed=0),
+            error_evaluator=terminator.StaticErrorEvaluator(error),
             min_n_trials=stop.fewest,
         )
-        return bool(terminator.should_terminate(as_study(tasks, whole, n)))
+        return bool(rule.should_terminate(as_study(tasks, whole, n)))
 
     rules: dict[str, Callable[[int], bool]] = {
         "ours": lambda n: stop.decide(tasks.space, codes[:n], y[:n]) is not None,

@@ -179,7 +179,7 @@ def advise(
     source: Source,
     reading: TableReading,
     *,
-    options: Annotated[dict[str, Any], like(hl.advise, error=ERROR, seed=SEED)],
+    options: Annotated[dict[str, Any], like(hl.advise, seed=SEED)],
     part: Part,
     form: Form = "table",
     out: Annotated[

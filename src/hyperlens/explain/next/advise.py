@@ -16,7 +16,7 @@ import numpy as np
 
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.explain.next.changes import LEVEL, Action, Change, Workshop, proposals
-from hyperlens.explain.next.forecast import prospects, standard_error
+from hyperlens.explain.next.forecast import prospects
 from hyperlens.explain.next.probes import Probes
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -31,7 +31,7 @@ from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, first_few, number, percent, tenths
 
-TOLERATED = 0.05  # of what is left to gain: what fixing parameters may cost, if noise is less
+TOLERATED = 0.1  # of what is left to gain: less is no reason to drop a level or to widen a range
 DONE: dict[Action, str] = {
     "fix": "fix",
     "drop": "drop levels of",
@@ -51,10 +51,10 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 class Advice(Record):
     """One row for each change, and the space that comes of them; `kept` stay as they are.
 
-    `cost`, `low` and `high` are what all that is fixed may cost together, `tolerance` what it was
-    allowed to. `space` is the one to search next. For a picture, `rows` are all parameters, each with
-    its old axis from 0 to 1: where its new range starts and ends on it, and the quantiles QUANTILES of
-    the places at which drawn functions are lowest, (rows, 5).
+    `cost`, `low` and `high` are what all that is fixed may cost together; less than `tolerance` is no
+    reason to drop a level or to widen a range. `space` is the one to search next. For a picture, `rows`
+    are all parameters, each with its old axis from 0 to 1: where its new range starts and ends on it,
+    and the quantiles QUANTILES of the places at which drawn functions are lowest, (rows, 5).
     """
 
     objective: str
@@ -170,14 +170,11 @@ class Advice(Record):
         }
 
 
-def advise(
-    history: History, *, error: float | None = None, seed: int = 0, objective: str | None = None
-) -> Advice:
+def advise(history: History, *, seed: int = 0, objective: str | None = None) -> Advice:
     """The space to search next, with the evidence for each change.
 
-    Nothing is cut that may hold the best with more than a small probability. What is fixed may cost
-    no more than the standard error of a cost (`error`, see `forecast`) or than a twentieth of what is
-    left to gain.
+    Nothing is cut that may hold the best with more than a small probability, and only what surely has
+    next to nothing of the variance among the good is fixed.
 
     >>> import hyperlens as hl
     >>> space = [hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("y", "float", 1.0, 2.0)]
@@ -189,9 +186,7 @@ def advise(
     fitted, known = prospects(history, seed=seed, objective=objective)
     assert isinstance(fitted.model, Additive)
     verdict = judge(grounds(history, fitted, ()))
-    _, error = standard_error(history, objective, fitted.training, error, known)
-    left = float(np.maximum(known.best - known.lowest, 0.0).mean())
-    tolerance = max(error, TOLERATED * left)
+    tolerance = TOLERATED * float(np.maximum(known.best - known.lowest, 0.0).mean())
     probes = Probes(fitted.model, history.space, known)
     with one_thread():
         shop = Workshop(probes, fitted.training, tolerance, seed)

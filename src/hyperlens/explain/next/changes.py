@@ -1,6 +1,7 @@
 """What to change about one parameter of a space, and by what evidence.
 
-    fix       its value hardly matters: at most values the best loses no more than is tolerated
+    fix       it hardly matters: its effects, with others too, are hardly any of the variance among the
+              good
     drop      levels at which no drawn function is lowest, and all lose more than is tolerated
     log       the costs are much likelier by its logarithm, or a small part of a range over decades
               holds all that is good
@@ -33,7 +34,8 @@ Action = Literal["fix", "drop", "log", "widen", "narrow"]
 
 LEVEL = 0.9  # of the intervals of what a change costs
 SURE = 0.95  # of the draws that are to lose no more than is tolerated
-MOST_VALUES = 0.75  # of its values, at which a parameter that hardly matters loses little
+LITTLE = 0.01  # of the variance among the good: a parameter that surely has no more hardly matters
+WORTH = 0.05  # of the same: a parameter that probably has as much is worth widening
 TOP = 10  # best trials that stay within a narrowed range
 NARROWER = 0.75  # of a range: what is less narrow than this is left as it is
 MARGIN = 0.05  # of a range, on each side of a narrowed one
@@ -94,58 +96,42 @@ def proposals(shop: Workshop) -> list[Change]:
             change = _widen(shop, j) or (None if j in bound else _narrow(shop, j))
         if change is not None:
             found[j] = change
-    for j, change in _fixed(shop, deciding | bound, found).items():
-        found[j] = change
+    found |= _fixed(shop, deciding | bound)
     return [found[j] for j in sorted(found)]
 
 
-def _fixed(shop: Workshop, spared: set[int], others: dict[int, Change]) -> dict[int, Change]:
-    """Parameters that can be left at a value, those that lose least first, while all of them together
-    lose no more than is tolerated; at least one parameter stays free."""
+def _fixed(shop: Workshop, spared: set[int]) -> dict[int, Change]:
+    """Parameters that hardly matter, left at a value; at least one parameter stays free."""
     probes = shop.probes
-    single: dict[int, tuple[float, float, FloatArray]] = {}
-    for j in range(len(probes.space)):
-        widened = j in others and others[j].action == "widen"
-        if j not in spared and not widened and probes.active(j).mean() >= MOSTLY:
-            found = _indifferent(shop, j)
-            if found is not None:
-                single[j] = (float(np.quantile(found[1], SURE)), *found)
-    chosen: dict[int, float] = {}
-    changes: dict[int, Change] = {}
-    for j in sorted(single, key=lambda j: single[j][0]):
-        _, code, loss = single[j]
-        together = probes.losses({**chosen, j: code})
-        if len(chosen) + 1 >= len(probes.space):
+    little = np.quantile(probes.totals, SURE, axis=1)
+    found: dict[int, Change] = {}
+    for j in np.argsort(little, kind="stable").tolist():
+        if little[j] > LITTLE or len(found) + 1 >= len(probes.space):
             break
-        if np.quantile(shop.wide * together, SURE) > shop.tolerance:
+        if j in spared or probes.active(j).mean() < MOSTLY:
             continue
-        chosen[j] = code
+        code, loss = _best_code(shop, j)
         parameter = probes.space.parameters[j]
         value = parameter.decode(np.array([code]))[0]
         cost, low, high = _costs(loss * shop.wide)
-        changes[j] = Change(
+        found[j] = Change(
             parameter.name, "fix", _range(parameter), number(value), math.nan, cost, low, high,
-            f"left at {number(value)} it costs {number(cost, 2)}, at the most {number(high, 2)}",
+            f"it has at the most {percent(float(little[j]))} of the variance among the good; left at "
+            f"{number(value)} it costs {number(cost, 2)}, at the most {number(high, 2)}",
             (value,),
         )  # fmt: skip
-    return changes
+    return found
 
 
-def _indifferent(shop: Workshop, j: int) -> tuple[float, FloatArray] | None:
-    """The code at which a parameter that hardly matters loses least, and its losses; the best trial's
-    if that is tolerable. None if it matters."""
+def _best_code(shop: Workshop, j: int) -> tuple[float, FloatArray]:
+    """The code at which a parameter loses least on average, the best trial's among others, and its
+    losses."""
     probes, parameter = shop.probes, shop.probes.space.parameters[j]
-    codes = parameter.grid(GRID)
-    losses = np.array([probes.losses({j: float(code)}) for code in codes])
-    if np.quantile(losses.mean(axis=1), MOST_VALUES) > shop.tolerance:
-        return None
     own = shop.data.X[int(np.argmin(shop.data.y)), j]
-    if not math.isnan(own):
-        loss = probes.losses({j: float(own)})
-        if np.quantile(shop.wide * loss, SURE) <= shop.tolerance:
-            return float(own), loss
-    first = int(np.argmin(losses.mean(axis=1)))
-    return float(codes[first]), losses[first]
+    codes = [*([] if math.isnan(own) else [float(own)]), *parameter.grid(GRID).tolist()]
+    losses = [probes.losses({j: code}) for code in codes]
+    first = int(np.argmin([loss.mean() for loss in losses]))
+    return codes[first], losses[first]
 
 
 def _drop(shop: Workshop, j: int, deciding: bool) -> Change | None:
@@ -192,7 +178,7 @@ def _widen(shop: Workshop, j: int) -> Change | None:
         if chance < BEYOND or end is None:
             continue
         gain = probes.falls(j, upper)
-        if not gain * LONGER / STEP_BACK > shop.tolerance:
+        if np.median(probes.totals[j]) < WORTH or gain * LONGER / STEP_BACK < shop.tolerance:
             continue
         declared = replace(parameter, upper=end) if upper else replace(parameter, lower=end)
         side, bound = ("above", parameter.upper) if upper else ("below", parameter.lower)

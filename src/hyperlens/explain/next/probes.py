@@ -22,6 +22,7 @@ from hyperlens.surrogates.prospect import Prospect
 
 PROBED = 64  # draws that are asked what a change costs
 GRID = 9  # values of a parameter that are tried
+GOOD = 0.25  # of the space is good; all worse costs are alike
 AT_END = 0.02  # of an axis: so near to its end is at its end
 STEP_BACK = 0.1  # of an axis: how far back from an end it is asked whether costs still fall there
 
@@ -39,6 +40,15 @@ class Probes:
         """Draws that are probed."""
         count = len(self.known.lowest)
         return np.unique(np.linspace(0, count - 1, min(PROBED, count)).astype(np.int64))
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """Part of the variance among the good that effects of each parameter have by draw, (d, D)."""
+        effects, shares = self.model.drawn_shares(3, self.model.cost_at(GOOD))
+        found = np.zeros((len(self.space), shares.shape[1]))
+        for U, share in zip(effects, shares, strict=True):
+            found[list(U)] += share
+        return found
 
     def active(self, column: int) -> BoolArray:
         """In which draws the lowest point has this parameter, (D,)."""
