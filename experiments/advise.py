@@ -130,7 +130,7 @@ def _search(space: hl.Space, told: Any, cost: Any, seed: int, initial: int) -> f
         values = optimizer.ask().values
         found.append(cost(values))
         optimizer.tell(values, found[-1])
-    return min(found)
+    return float(min(found))
 
 
 def _difference(row: Row) -> float:

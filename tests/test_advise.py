@@ -84,7 +84,7 @@ def test_narrowed_ranges_hold_the_best_place() -> None:
         def cost(v: Any, best: Any = best) -> float:
             return float(sum((v[f"p{k}"] - best[k]) ** 2 for k in range(3)))
 
-        found = hl.advise(run(parameters, cost, 60 + seed))
+        found = hl.advise(run(parameters, cost, 150 + seed))
         assert "narrow" in told(found).values()
         for k in range(3):
             p = found.space[f"p{k}"]

@@ -35,16 +35,16 @@ Action = Literal["fix", "drop", "log", "widen", "narrow"]
 LEVEL = 0.9  # of the intervals of what a change costs
 SURE = 0.95  # of the draws that are to lose no more than is tolerated
 LITTLE = 0.01  # of the variance among the good: a parameter that surely has no more hardly matters
-WORTH = 0.05  # of the same: a parameter that probably has as much is worth widening
+WORTH = 0.05  # of the same: a parameter that probably has as much is worth widening or a logarithm
 TOP = 10  # best trials that stay within a narrowed range
-NARROWER = 0.75  # of a range: what is less narrow than this is left as it is
+NARROWER = 0.5  # of a range: what is less narrow than this is left as it is
 MARGIN = 0.05  # of a range, on each side of a narrowed one
 BEYOND = 0.6  # probability that the best lies at an end, from which on a range is widened
 LONGER = 0.5  # of a range, by which it is widened
 MOST_FACTOR = 10.0  # by which an end on a log scale is moved
 FEWEST = 3  # trials of a level that is dropped
 MOSTLY = 0.1  # of the draws must have a conditional parameter where they are lowest
-LIKELIER = 3.0  # log of how much likelier costs are by the logarithm
+LIKELIER = 5.0  # log of how much likelier costs are by the logarithm
 CROWDED, DECADES = 0.1, 100.0  # a part of a range; how many times longer than its lower end it is
 MOST_SCALES = 3  # parameters whose logarithm is tried
 
@@ -273,13 +273,9 @@ def _rescaled(shop: Workshop, spared: set[int]) -> dict[int, Change]:
     probes, X, y = shop.probes, shop.probes.model.X, shop.probes.model.y
     asked: dict[int, Parameter] = {}
     for j, parameter in enumerate(probes.space.parameters):
-        tried = X[~np.isnan(X[:, j]), j]
-        if j in spared or not len(tried):
-            continue
-        values = np.array(parameter.decode(tried)) if parameter.numeric else np.zeros(1)
-        positive = values[values > 0]
-        new = by_logarithm(parameter, float(positive.min()) if len(positive) else 0.0)
-        if new is not None and _reaches(probes, j, parameter, new):
+        new = by_logarithm(parameter)
+        matters = np.median(probes.totals[j]) >= WORTH and probes.active(j).mean() >= MOSTLY
+        if new is not None and matters and j not in spared:
             asked[j] = new
     if not asked:
         return {}
@@ -302,12 +298,6 @@ def _rescaled(shop: Workshop, spared: set[int]) -> dict[int, Change]:
             crowded if gained <= LIKELIER else math.nan, 0.0, 0.0, 0.0, reason, new,
         )  # fmt: skip
     return found
-
-
-def _reaches(probes: Probes, j: int, old: Parameter, new: Parameter) -> bool:
-    """Does hardly any draw have its lowest point below where the new range begins?"""
-    values = np.array(old.decode(probes.places(j)), dtype=float)
-    return bool(len(values)) and float((values < new.lower).mean()) <= 1 - SURE
 
 
 def _costs(loss: FloatArray) -> tuple[float, float, float]:

@@ -20,19 +20,17 @@ from hyperlens.surrogates.additive.sampling import mode
 LEAST_RATIO = 30.0  # of the ends of a range, for a logarithm to be worth asking for
 
 
-def by_logarithm(parameter: Parameter, lowest: float) -> Parameter | None:
-    """The same parameter by its logarithm; from the lowest value tried where its range begins at 0.
-
-    None where that cannot be, or would make no difference.
-    """
+def by_logarithm(parameter: Parameter) -> Parameter | None:
+    """The same parameter by its logarithm; None where that cannot be, or would make no difference."""
     p = parameter
-    if p.kind not in ("float", "integer") or p.log or p.lower < 0:
+    if (
+        p.kind not in ("float", "integer")
+        or p.log
+        or p.lower <= 0
+        or p.upper / p.lower < LEAST_RATIO
+    ):
         return None
-    lower = p.lower if p.lower > 0 else lowest
-    if not lower > 0 or p.upper / lower < LEAST_RATIO:
-        return None
-    default = p.default if p.default is not None and p.default >= lower else None
-    return replace(p, lower=lower, log=True, default=default)
+    return replace(p, log=True)
 
 
 def evidence(cube: Cube, X: FloatArray, y: FloatArray, seed: int) -> float:
@@ -41,15 +39,14 @@ def evidence(cube: Cube, X: FloatArray, y: FloatArray, seed: int) -> float:
     some = np.sort(rng.permutation(len(y))[:FITTED_ON])
     components = Components(cube)
     density = Density(components, components.rows(X[some]), y[some])
-    return -density(mode(density, rng, starts=1), gradient=False)[0]
+    return -density(mode(density, rng), gradient=False)[0]
 
 
 def with_logarithm(
     cube: Cube, X: FloatArray, column: int, old: Parameter, new: Parameter
 ) -> tuple[Cube, FloatArray]:
-    """The cube and the vectors, one column by its logarithm; smaller values count as the least."""
+    """The cube and the vectors, one column by its logarithm."""
     axes = (*cube.axes[:column], new.axis, *cube.axes[column + 1 :])
     moved, active = X.copy(), ~np.isnan(X[:, column])
-    values = np.maximum(np.array(old.decode(X[active, column]), dtype=float), new.lower)
-    moved[active, column] = new.encode(values.tolist())
+    moved[active, column] = new.encode(old.decode(X[active, column]))
     return Cube(axes, cube.conditions), moved
