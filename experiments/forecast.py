@@ -9,7 +9,8 @@ what the next 10, 20, 50 and 100 found is laid beside what was forecast from the
 TPE a random search is forecast as well; its trials are drawn and evaluated anew. How far a search by a
 model gets was learnt on tasks with an even number; tasks with an odd number are reported.
 
-Stopping: the standard error of a cost p is taken to be that of a validation with 1000 rows,
+Stopping, when 100 more trials are expected to gain less than the standard error of a cost (so many were
+chosen on the tasks with an even number): the standard error of a cost p is taken to be that of a validation with 1000 rows,
 sqrt(p (1 - p) / 1000) at the best cost of the first 20 trials. Optuna's terminator (a bound of the
 regret) has the same error and is asked after the same numbers of trials. The loss is what the whole run
 found beyond that, in units of that error.
@@ -56,7 +57,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # of what is experimental in Optuna
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     tasks = Tasks(arguments.data)
-    for stage in (_cut, _stopped):
+    for stage in (_cut, _stopped, _terminated):
         for sampler in arguments.samplers:
             _complete(stage, tasks, arguments.cache, arguments.half, sampler)
     rows = _known(arguments.cache, arguments.half)
@@ -72,7 +73,7 @@ def _complete(stage: Stage, tasks: Tasks, cache: Path, half: str, sampler: str) 
     names = getattr(tasks, half)
     done = {(r["stage"], r["task"], r["sampler"]) for r in _known(cache, half)}
     for place, task in enumerate(names[:OURS] if sampler == "ours" else names):
-        if (stage.__name__, task, sampler) in done or (stage is _stopped and sampler == "random"):
+        if (stage.__name__, task, sampler) in done or (stage is not _cut and sampler == "random"):
             continue
         path = cache / f"run_{task}_{sampler}_{SEED[half] + place}.npz"
         if not path.exists():
@@ -124,28 +125,30 @@ def _error(y: FloatArray) -> float:
 
 
 def _stopped(tasks: Tasks, task: str, X: FloatArray, y: FloatArray, place: int) -> Iterator[Row]:
-    """After how many trials each rule stops, and what it misses."""
-    error, codes = _error(y), tasks.space.encode(tasks.configurations(X))
-    stop = Stop(error=error)
-    points = [n for n in range(stop.fewest, TRIALS) if stop.due(n) == n]
+    """After how many trials our rule stops, and what it misses."""
+    stop, codes = Stop(error=_error(y)), tasks.space.encode(tasks.configurations(X))
+    yield _ended(y, lambda n: stop.decide(tasks.space, codes[:n], y[:n]) is not None)
+
+
+def _terminated(tasks: Tasks, task: str, X: FloatArray, y: FloatArray, place: int) -> Iterator[Row]:
+    """The same of Optuna's terminator."""
     whole = {"X": X, "y": y, "state": np.full(TRIALS, "complete"), "proposer": np.full(TRIALS, "")}
 
     def terminates(n: int) -> bool:
         rule = terminator.Terminator(
             improvement_evaluator=terminator.RegretBoundEvaluator(seed=0),
-            error_evaluator=terminator.StaticErrorEvaluator(error),
-            min_n_trials=stop.fewest,
+            error_evaluator=terminator.StaticErrorEvaluator(_error(y)),
+            min_n_trials=Stop().fewest,
         )
         return bool(rule.should_terminate(as_study(tasks, whole, n)))
 
-    rules: dict[str, Callable[[int], bool]] = {
-        "ours": lambda n: stop.decide(tasks.space, codes[:n], y[:n]) is not None,
-        "Optuna": terminates,
-    }
-    for rule, decides in rules.items():
-        after = next((n for n in points if decides(n)), TRIALS)
-        missed = float(y[:after].min() - y.min())
-        yield {"rule": rule, "after": after, "missed": missed / error}
+    yield _ended(y, terminates)
+
+
+def _ended(y: FloatArray, decides: Callable[[int], bool]) -> Row:
+    points = [n for n in range(Stop().fewest, TRIALS) if Stop().due(n) == n]
+    after = next((n for n in points if decides(n)), TRIALS)
+    return {"after": after, "missed": float(y[:after].min() - y.min()) / _error(y)}
 
 
 def _page(rows: list[Row]) -> list[str]:
@@ -159,7 +162,7 @@ def _page(rows: list[Row]) -> list[str]:
         "Expected and real gains are means in units of the standard error of a cost.",
         "## What does stopping save?",
         (__doc__ or "").split("\n\n")[3].strip(),
-        _saving([r for r in rows if r["stage"] == "_stopped"]),
+        _saving(rows),
     ]
 
 
@@ -197,8 +200,8 @@ def _coverage(rows: list[Row]) -> str:
 def _saving(rows: list[Row]) -> str:
     lines = []
     for sampler in ("tpe", "ours"):
-        for rule in ("ours", "Optuna"):
-            some = [r for r in rows if (r["sampler"], r["rule"]) == (sampler, rule)]
+        for rule, stage in (("ours", "_stopped"), ("Optuna's terminator", "_terminated")):
+            some = [r for r in rows if (r["sampler"], r["stage"]) == (sampler, stage)]
             if some:
                 after = np.array([r["after"] for r in some])
                 missed = np.array([r["missed"] for r in some])

@@ -391,7 +391,7 @@ def test_what_to_do_next() -> None:
     assert isinstance(shares, hl.Importance)
     fine = changed(fine, importance=replace(shares, verdict=TRUST))
     assert "it is a tendency" not in " ".join(what_next(fine))
-    assert "Go on: 20 more trials of a search by a model" in " ".join(what_next(fine))
+    assert "Go on: 100 more trials of a search by a model" in " ".join(what_next(fine))
 
 
 def test_interactions_and_bias_have_their_numbers() -> None:

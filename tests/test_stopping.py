@@ -33,7 +33,7 @@ def test_a_run_stops_says_why_and_stays_stopped(tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path / 'run.db'}"
     first = hl.minimize(bowl, SPACE, trials=60, stop=0.05, storage=storage)
     assert 20 <= len(first.trials) < 60
-    assert f"The search stopped after {len(first.trials)} trials: 20 more were" in first.notes[0]
+    assert f"The search stopped after {len(first.trials)} trials: 100 more were" in first.notes[0]
     again = hl.minimize(bowl, SPACE, trials=60, stop=0.05, storage=storage)
     assert len(again.trials) == len(first.trials)
     assert again.notes == first.notes

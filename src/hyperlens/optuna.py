@@ -36,7 +36,7 @@ from hyperlens.proposal import PROPOSAL, SPACE, STOPPED, VALUES
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import GivenSpace, Space, as_space
-from hyperlens.surrogates.prospect import Search
+from hyperlens.surrogates.prospect import AHEAD, Search
 
 __all__ = ["ModelSampler", "SMBOSampler", "StopCallback"]
 
@@ -171,7 +171,7 @@ class StopCallback:
         self,
         error: float | None = None,
         *,
-        ahead: int = 20,
+        ahead: int = AHEAD,
         space: GivenSpace | None = None,
         search: Search = "model",
         seed: int = 0,

@@ -40,6 +40,7 @@ REACH = 0.2  # of an axis: how far these lie, half as far in each further round
 MOVED = 0.3  # of the axes are moved, at least two of them
 MIDDLE, GROWTH, SPREAD = 0.35, 0.5, 0.9  # of phi where it is not 0
 RECORDS = 5.0
+AHEAD = 100  # trials whose expected gain decides whether to stop: fewer always gain little
 TIMES = 16  # outcomes of a search drawn for each draw
 
 

@@ -22,14 +22,13 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.prospect import Prospect, Search, prospect
+from hyperlens.surrogates.prospect import AHEAD, Prospect, Search, prospect
 from hyperlens.surrogates.quality import FEWEST, Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, number, percent
 
 MORE = (10, 20, 50, 100)
-AHEAD = 20  # trials whose expected gain decides whether to stop
 LEVEL = 0.8
 SEARCHES: dict[Search, str] = {"model": "search by a model", "random": "random search"}
 MORE_TRIALS = "How many trials are run beyond those there are."

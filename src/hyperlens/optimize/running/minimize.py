@@ -65,7 +65,7 @@ def minimize(
     was: finished trials count, one that was running is tried again. Several processes may run the
     same study at once and share its trials. After `time` seconds the run stops, to be gone on with.
 
-    `stop=True` ends the run when the next 20 trials are expected to gain less than the standard error
+    `stop=True` ends the run when the next 100 trials are expected to gain less than the standard error
     of a cost, which a surrogate estimates; `stop=0.01` gives that error, `hl.Stop` has more to choose.
     A run that stopped says so in its notes, and again when it is called again with `stop`; without,
     it goes on.

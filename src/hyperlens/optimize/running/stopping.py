@@ -17,7 +17,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import Space
-from hyperlens.surrogates.prospect import Search, prospect
+from hyperlens.surrogates.prospect import AHEAD, Search, prospect
 from hyperlens.surrogates.quality import FAIR_R2, assess
 from hyperlens.surrogates.threads import one_thread
 
@@ -36,7 +36,7 @@ class Stop:
     """
 
     error: float | None = None
-    ahead: int = 20
+    ahead: int = AHEAD
     fewest: int = 20
 
     def __post_init__(self) -> None:
