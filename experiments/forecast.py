@@ -9,11 +9,11 @@ what the next 10, 20, 50 and 100 found is laid beside what was forecast from the
 TPE a random search is forecast as well; its trials are drawn and evaluated anew. How far a search by a
 model gets was learnt on tasks with an even number; tasks with an odd number are reported.
 
-Stopping, when 100 more trials are expected to gain less than the standard error of a cost (so many were
-chosen on the tasks with an even number): the standard error of a cost p is taken to be that of a validation with 1000 rows,
-sqrt(p (1 - p) / 1000) at the best cost of the first 20 trials. Optuna's terminator (a bound of the
-regret) has the same error and is asked after the same numbers of trials. The loss is what the whole run
-found beyond that, in units of that error.
+Stopping, when 100 more trials are expected to gain less than the standard error of a cost (so many
+were chosen on the tasks with an even number): the standard error of a cost p is taken to be that of
+a validation with 1000 rows, sqrt(p (1 - p) / 1000) at the best cost of the first 20 trials.
+Optuna's terminator (a bound of the regret) has the same error and is asked after the same numbers
+of trials. The loss is what the whole run found beyond that, in units of that error.
 """
 
 from __future__ import annotations
