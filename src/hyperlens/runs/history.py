@@ -57,7 +57,11 @@ class Objective:
 
 @dataclass(frozen=True, repr=False)
 class Trial:
-    """One evaluation. `costs` are as the user measured them, one per objective, nan if unknown."""
+    """One evaluation. `costs` are as the user measured them, one per objective, nan if unknown.
+
+    `excess` says of each limit of the run by how much it was exceeded: not above 0 keeps it, nan is
+    unknown.
+    """
 
     number: int
     values: Mapping[str, Any]
@@ -71,6 +75,12 @@ class Trial:
     proposer: str | None = None
     reason: str | None = None  # why it failed or was pruned
     proposal: Proposal | None = None  # what an optimiser of ours recorded with it
+    excess: tuple[float, ...] = ()
+
+    @property
+    def feasible(self) -> bool:
+        """Whether it keeps every limit; one that is unknown is not kept."""
+        return all(e <= 0 for e in self.excess)
 
     def __repr__(self) -> str:
         costs = ", ".join(map(number, self.costs))
@@ -116,7 +126,8 @@ class History:
 
     `analysed` are the states whose trials are learnt from, if their cost is finite and not diverged;
     `keep_tail` lets diverged ones count like all others. Pruned trials and lower budgets are evidence
-    where that is sound unless `largest_only`. `plan` is that of a search over models.
+    where that is sound unless `largest_only`. `plan` is that of a search over models. `limits` names what
+    a trial must keep to be of use, as in "latency < 20"; each trial has an `excess` for each.
     `memory` keeps what was computed from it, so that asking twice costs once.
     """
 
@@ -129,6 +140,7 @@ class History:
     keep_tail: bool = False
     largest_only: bool = False
     plan: SearchPlan | None = None
+    limits: tuple[str, ...] = ()
     vectors: FloatArray = field(init=False, repr=False, compare=False)
     memory: dict[Hashable, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -140,6 +152,11 @@ class History:
                 raise AnalysisError(
                     f"Trial {trial.number} has {len(trial.costs)} costs for "
                     f"{len(self.objectives)} objectives; give one cost for each objective."
+                )
+            if len(trial.excess) != len(self.limits):
+                raise AnalysisError(
+                    f"Trial {trial.number} says of {len(trial.excess)} limits whether it keeps them and "
+                    f"the run has {len(self.limits)}; give one excess for each limit."
                 )
         object.__setattr__(self, "vectors", self.space.encode([t.values for t in self.trials]))
 
@@ -254,6 +271,11 @@ class History:
             self.memory[key] = rows, find_tail(costs[rows])
         found: tuple[IntArray, Tail | None] = self.memory[key]
         return found
+
+    @property
+    def feasible(self) -> BoolArray:
+        """Which trials keep every limit, (trials,)."""
+        return np.array([t.feasible for t in self.trials], dtype=bool)
 
     @property
     def is_analysed(self) -> BoolArray:
