@@ -126,8 +126,8 @@ class History:
 
     `analysed` are the states whose trials are learnt from, if their cost is finite and not diverged;
     `keep_tail` lets diverged ones count like all others. Pruned trials and lower budgets are evidence
-    where that is sound unless `largest_only`. `plan` is that of a search over models. `limits` names what
-    a trial must keep to be of use, as in "latency < 20"; each trial has an `excess` for each.
+    where that is sound unless `largest_only`. `plan` is that of a search over models. `limits` names
+    what a trial must keep to be of use, as in "latency < 20"; each trial has an `excess` for each.
     `memory` keeps what was computed from it, so that asking twice costs once.
     """
 
