@@ -6,12 +6,15 @@ one Optuna study, whose attributes are named here, once:
     study   user attribute    SPACE      the space, ConfigSpace's JSON
             user attribute    PLAN       SearchPlan.to_dict, of a search over models
             user attribute    STOPPED    Stopped.to_dict, of a search that stopped early; else null
+            user attribute    LIMITS     what a trial must keep, a list of texts
     trial   user attribute    PROPOSAL   Proposal.to_dict
             user attribute    REASON     why it failed
             user attribute    RUNGS      budgets of the rungs that a race has taken it to; its cost at
                                          rung k is the intermediate value k
             user attribute    TWIN       begun by two processes at once: not a trial
             system attribute  LEASE      who is running it; "paused" if it waits for others at its rung
+            system attribute  EXCESS     by how much it exceeds each limit, Optuna's own name; from its
+                                         version 5 on also EXCESS:NAME for each
             system attribute  VALUES     its configuration while an Optuna study has not asked for all
 """
 
@@ -25,6 +28,7 @@ from typing import Any, Literal, get_args
 SPACE, PROPOSAL, REASON = "hyperlens:space", "hyperlens:proposal", "fail_reason"
 RUNGS, TWIN, LEASE = "hyperlens:rungs", "hyperlens:twin", "hyperlens:lease"
 VALUES, PLAN, STOPPED = "hyperlens:values", "hyperlens:plan", "hyperlens:stopped"
+LIMITS, EXCESS = "hyperlens:limits", "constraints"
 
 MOST_LEARNED = 10**6  # trials that ranges may name
 INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded

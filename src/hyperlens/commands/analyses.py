@@ -164,7 +164,8 @@ def choose(
 ) -> None:
     """Limits are given by --where: "latency < 20 and size <= 3"."""
     history, _ = read(source, reading, replace(part, where=None))
-    print_record(hl.choose(history, part.where, prefer=prefer), form, history.warnings())
+    record = hl.choose(history, part.where, prefer=prefer)
+    print_record(record, form, history.warnings(every=True))
 
 
 bias = record_command(hl.bias, seed=SEED)

@@ -21,6 +21,7 @@ def validate(source: Source, reading: TableReading, form: Form = "table") -> Non
         reading.objective,
         reading.maximize,
         reading.parameters,
+        reading.constraint,
     )
     print_record(record, form, [])
 

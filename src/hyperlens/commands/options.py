@@ -46,6 +46,12 @@ def numbers_by_name(what: str) -> Callable[[str | None], dict[str, float] | None
     return read
 
 
+def _names(texts: list[str] | None) -> tuple[str, ...] | None:
+    """Names out of 'loss,latency:min', given once or more often."""
+    names = (name.strip() for text in texts or () for name in text.split(","))
+    return tuple(name for name in names if name) or None
+
+
 def configuration(*flags: str, help: str = "'best', 'default' or a trial's number.") -> Any:
     """An option that names a configuration; a trial's number is handed over as a number."""
 
@@ -77,7 +83,11 @@ class Reading:
         str | None, typer.Option(help="The space, ConfigSpace's JSON or YAML; else the run's.")
     ] = None
     objective: Annotated[
-        str | None, typer.Option(help="The objective's name or column, or 'hypervolume'.")
+        list[str] | None,
+        typer.Option(
+            help="The objective's name or column, several as 'loss,latency:min', or 'hypervolume'.",
+            callback=_names,
+        ),
     ] = None
     maximize: Annotated[
         bool | None,
@@ -85,6 +95,13 @@ class Reading:
             "--maximize/--minimize",
             help="Whether larger or smaller is better, where the run does not say.",
             show_default=False,
+        ),
+    ] = None
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What a trial must keep to be of use: 'latency < 20'; repeatable.",
+            callback=lambda texts: tuple(texts or ()) or None,
         ),
     ] = None
 

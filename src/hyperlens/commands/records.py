@@ -34,7 +34,7 @@ def record_command(compute: Callable[..., Record], /, **options: Any) -> Callabl
         with terminal.announced_compilation(), terminal.progress() as step:
             step(compute.__name__.replace("_", " "), 0.0)
             record = compute(history, **options)
-        print_record(record, form, history.warnings(objective))
+        print_record(record, form, history.warnings(objective, every=not takes_objective))
 
     return expanded(command)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from hyperlens import importers
 from hyperlens.commands.options import TableReading
 from hyperlens.errors import SourceError
+from hyperlens.importers.read_options import directed_name
 from hyperlens.runs.history import History
 from hyperlens.runs.selection import HYPERVOLUME, Selection
 
@@ -23,12 +24,14 @@ def read(
     """
     weights = dict(part.weights or {})
     maximize: bool | list[str] | None = reading.maximize
+    asked = list(reading.objective or ())
+    one = directed_name(asked[0])[0] if len(asked) == 1 else None
     if weights:
-        if reading.objective is not None:
+        if asked:
             raise SourceError("Weights name the objectives; leave out --objective or --weights.")
         if any(weight < 0 for weight in weights.values()):
             maximize = [name for name, weight in weights.items() if weight < 0]
-    named = [*weights] or ([] if reading.objective is None else [reading.objective])
+    named = [*weights] or asked
     run = partial(
         importers.read,
         source,
@@ -36,19 +39,20 @@ def read(
         reading.space,
         maximize=maximize,
         parameters=reading.parameters,
+        constraint=reading.constraint,
     )
-    hypervolume = reading.objective == HYPERVOLUME
+    hypervolume = one == HYPERVOLUME
     history = run(objective=None if hypervolume else named or None)
     if hypervolume and any(o.name == HYPERVOLUME for o in history.objectives):
         history, hypervolume = run(objective=named), False
     if also is not None and also not in {o.name for o in history.objectives}:
-        both = [(reading.objective or history.objectives[0].name), also]
+        both = [one or history.objectives[0].name, also]
         history = run(objective=both, maximize=both if history.objectives[0].maximize else maximize)
     sizes = {name: abs(weight) for name, weight in weights.items()}
     part = replace(part, weights=sizes or None, hypervolume=hypervolume)
     history = history if part == Selection() else part.of(history)
     known = {objective.name for objective in history.objectives}
-    return history, reading.objective if reading.objective in known else None
+    return history, one if one in known else None
 
 
 def refuse_overwriting(source: str, path: str) -> None:

@@ -9,7 +9,7 @@ from hyperlens.conversion.to_table import write_table
 from hyperlens.errors import SourceError
 from hyperlens.explain.run.validation import Validation, validation
 from hyperlens.importers import open_run, read
-from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.read_options import Directions, ReadOptions
 from hyperlens.runs.history import History
 from hyperlens.spaces.space import GivenSpace
 
@@ -21,14 +21,15 @@ def validate(
     study: str | None = None,
     space: GivenSpace | None = None,
     objective: str | Sequence[str] | None = None,
-    maximize: bool | Sequence[str] | None = None,
+    maximize: Directions | None = None,
     parameters: Sequence[str] | None = None,
+    constraint: str | Sequence[str] | None = None,
 ) -> Validation:
     """Read a run and say what was found, what was left out, and what cannot be said of it.
 
     It takes what `read` takes. A direction that is not known is said here instead of asked for.
     """
-    options = ReadOptions(study, space, objective, maximize, parameters, lenient=True)
+    options = ReadOptions(study, space, objective, maximize, parameters, constraint, lenient=True)
     return validation(open_run(source, options))
 
 

@@ -22,7 +22,7 @@ from hyperlens.conversion.to_table import description, unwritable
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.extras import KEY, extras
 from hyperlens.importers.optuna.stored_study import METRIC_NAMES
-from hyperlens.proposal import PLAN, PROPOSAL, REASON, SPACE
+from hyperlens.proposal import EXCESS, LIMITS, PLAN, PROPOSAL, REASON, SPACE
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.parameter import Parameter
 
@@ -36,6 +36,7 @@ _INSERT = {
     "trial_params": "trial_id, param_name, param_value, distribution_json",
     "trial_values": "trial_id, objective, value, value_type",
     "trial_user_attributes": "trial_id, key, value_json",
+    "trial_system_attributes": "trial_id, key, value_json",
 }
 
 Row = tuple[Any, ...]
@@ -85,6 +86,8 @@ def _create(history: History, path: Path, name: str) -> int:
         names = [o.name for o in history.objectives]
         storage.set_study_system_attr(study, METRIC_NAMES, names)
         storage.set_study_user_attr(study, SPACE, json.loads(history.space.to_json()))
+        if history.limits:
+            storage.set_study_user_attr(study, LIMITS, list(history.limits))
         if history.plan is not None:
             storage.set_study_user_attr(study, PLAN, history.plan.to_dict())
         storage.engine.dispose()
@@ -108,6 +111,11 @@ def _rows(history: History, study: int) -> dict[str, Iterator[Row]]:
             for position, cost in enumerate(t.costs)
         ),
         "trial_user_attributes": _attributes(history),
+        "trial_system_attributes": (
+            (k, EXCESS, json.dumps([None if e != e else e for e in t.excess]))
+            for k, t in trials
+            if history.limits
+        ),
     }
 
 

@@ -32,6 +32,7 @@ def description(history: History) -> dict[str, Any]:
         "objectives": [{"name": o.name, "maximize": o.maximize} for o in history.objectives],
         "notes": list(history.notes),
         "inferred": list(history.space.inferred),
+        **({"limits": list(history.limits)} if history.limits else {}),
         **({"plan": history.plan.to_dict()} if history.plan else {}),
     }
 
@@ -44,13 +45,14 @@ def _write_trials(history: History, path: Path) -> None:
     with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
         rows = csv.writer(file)  # its "\r\n" makes it quote both characters inside cells
         metrics = [neutral.metric_column(o) for o in history.objectives]
-        rows.writerow([*neutral.FACTS, *metrics, *map(neutral.parameter_column, names)])
+        measured = [*metrics, *map(neutral.limit_column, history.limits)]
+        rows.writerow([*neutral.FACTS, *measured, *map(neutral.parameter_column, names)])
         for trial in history.trials:
             values = [
                 write(trial.values[name]) if name in trial.values else ""
                 for name, write in zip(names, writers, strict=True)
             ]
-            costs = ["" if c != c else repr(c) for c in trial.costs]
+            costs = ["" if c != c else repr(c) for c in (*trial.costs, *trial.excess)]
             rows.writerow([*_facts(trial), *costs, *values])
 
 

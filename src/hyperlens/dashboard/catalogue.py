@@ -13,8 +13,9 @@ class Source:
     where: str
     study: str | None = None
     space: str | None = None
-    objective: str | None = None
+    objective: str | tuple[str, ...] | None = None
     maximize: bool | None = None
+    constraint: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,12 @@ class Reader:
         if last is None or mark is None or last.mark != mark:
             start = time.perf_counter()
             history = importers.read(
-                source.where, run.study, source.space, source.objective, source.maximize
+                source.where,
+                run.study,
+                source.space,
+                source.objective,
+                source.maximize,
+                constraint=source.constraint,
             )
             version = digest(history)
             if last is None or last.state.version != version:
@@ -85,11 +90,12 @@ def digest(history: History) -> str:
     digest = hashlib.blake2b(digest_size=16)
     declared = [*map(astuple, history.objectives), *map(astuple, history.space.parameters)]
     clauses = sorted(history.space.clauses.items())
-    head = [history.source, history.notes, declared, clauses, history.plan]
+    head = [history.source, history.notes, declared, clauses, history.plan, history.limits]
     digest.update(repr(head).encode("utf-8", "replace"))
     for t in history.trials:
         row = [t.number, dict(t.values), t.costs, t.state, t.budget, t.seed, t.instance]
         row += [t.started, t.ended, t.proposer, t.reason, t.proposal and t.proposal.to_dict()]
+        row += t.excess
         digest.update(json.dumps(row, default=str).encode("utf-8", "replace"))
     return digest.hexdigest()
 

@@ -12,10 +12,11 @@ from hyperlens.importers.files import entries, load_json, start_of
 from hyperlens.importers.optuna.journal import read_journal
 from hyperlens.importers.optuna.study import from_file, from_study, from_url
 from hyperlens.importers.raw_run import RawRun, as_history
-from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.read_options import Directions, ReadOptions
 from hyperlens.importers.tables import neutral_folder, table
 from hyperlens.importers.tools import ax, flaml, hpbandster, keras_tuner, ray, sklearn, smac
 from hyperlens.runs.history import History
+from hyperlens.runs.limits import with_limits
 from hyperlens.spaces.space import GivenSpace
 
 __all__ = ["read"]
@@ -37,26 +38,29 @@ def read(
     study: str | None = None,
     space: GivenSpace | None = None,
     objective: str | Sequence[str] | None = None,
-    maximize: bool | Sequence[str] | None = None,
+    maximize: Directions | None = None,
     parameters: Sequence[str] | None = None,
+    constraint: str | Sequence[str] | None = None,
 ) -> History:
     """Read a run into a History.
 
     `source` is an Optuna Study, a fitted search of scikit-learn, a DataFrame, a database address
     such as `sqlite:///demo.db`, or the path of a run: a file or the folder of a tool (see
     docs/formats.md). `space` replaces what the run says of its space; without either it is inferred
-    from the values. `objective` chooses what was measured, `maximize` its direction where the run
-    records none (or the names of all objectives that are maximised); `parameters` names the columns
-    of a table that are parameters; `study` names one of several studies. Nothing is written, and no
-    pickle is opened.
+    from the values. `objective` chooses what was measured, one name or several, as in
+    `["loss", "latency:min"]`, `maximize` its direction where the run records none (or the names of all
+    objectives that are maximised); `constraint` is what a trial must keep to be of use, as in
+    "latency < 20", one or several; `parameters` names the columns of a table that are parameters;
+    `study` names one of several studies. Nothing is written, and no pickle is opened.
     """
-    return open_run(source, ReadOptions(study, space, objective, maximize, parameters))
+    options = ReadOptions(study, space, objective, maximize, parameters, constraint)
+    return open_run(source, options)
 
 
 def open_run(source: Any, options: ReadOptions) -> History:
     """Read a run as it was asked for."""
     if isinstance(source, History):
-        return source
+        return with_limits(source, options.constraints)
     if isinstance(source, str) and "://" in source:
         scheme = source.split("://")[0].split("+")[0].lower()
         if scheme not in _DATABASES:

@@ -16,6 +16,7 @@ from hyperlens.importers.read_options import ReadOptions, parameters_refused, se
 from hyperlens.importers.spaces.inference import conclude
 from hyperlens.importers.values import Json
 from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.runs.limits import with_limits
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space, as_space
 
@@ -35,6 +36,7 @@ class RawRun:
     declared: Mapping[str, Parameter] = field(default_factory=dict)
     directed: bool = True
     notes: list[str] = field(default_factory=list)
+    limits: Sequence[str] = ()
 
 
 def space_beside(folder: Path, options: ReadOptions) -> Space | None:
@@ -70,19 +72,26 @@ def as_history(run: RawRun, options: ReadOptions) -> History:
     trials = [replace(t, costs=tuple(t.costs[k] for k in order)) for t in run.trials]
     on_space = _inferred if options.space is None and run.space is None else _fitted
     space, trials = on_space(run, trials, options, notes)
-    return History(space, objectives, tuple(trials), run.source, tuple(notes))
+    limits = tuple(run.limits)
+    history = History(space, objectives, tuple(trials), run.source, tuple(notes), limits=limits)
+    return with_limits(history, options.constraints)
 
 
 def _order(run: RawRun, options: ReadOptions) -> list[int]:
-    """Positions of the objectives, the chosen ones first."""
+    """Positions of the objectives that are read."""
     names = [o.name for o in run.objectives]
     if unknown := [name for name in options.objectives if name not in names]:
         raise SourceError(
             f"There is no objective {listed(unknown)} in {run.source}; choose one of "
             f"{listed(names)} with --objective NAME (objective= in Python)."
         )
-    first = [names.index(name) for name in options.objectives]
-    return first + [k for k in range(len(names)) if k not in first]
+    return chosen_first(names, options)
+
+
+def chosen_first(names: Sequence[str], options: ReadOptions) -> list[int]:
+    """Positions of known objectives: the chosen one before the others, or several chosen ones alone."""
+    first = [names.index(name) for name in dict.fromkeys(options.objectives)]
+    return first if len(first) > 1 else first + [k for k in range(len(names)) if k not in first]
 
 
 def _inferred(

@@ -1,6 +1,7 @@
 """What the user says of a run: its space, its objective; and values made to fit that space."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -10,33 +11,69 @@ import numpy as np
 from hyperlens.errors import SourceError
 from hyperlens.spaces.space import GivenSpace, Space
 
+_DIRECTED = re.compile(r"(?P<name>.+):(?P<to>min|max)(imi[sz]e)?")
+Directions = bool | Sequence[str] | Mapping[str, bool]
+
 
 @dataclass(frozen=True)
 class ReadOptions:
     """How the user wants a run to be read; nothing where the run itself should tell.
 
-    `objective` is one name or several, the first in front; `maximize` is the direction of the
-    first objective, or the names of all that are maximised.
+    `objective` is one name or several, the first in front, each perhaps with its direction as in
+    `latency:min`; `maximize` is the direction of the first objective, the names of all that are
+    maximised, or the direction of each by its name. `constraint` is one limit or several, as in
+    `latency < 20`.
     `lenient` reads a run although a question about it is open, and leaves a note instead.
     """
 
     study: str | None = None
     space: GivenSpace | None = None
     objective: str | Sequence[str] | None = None
-    maximize: bool | Sequence[str] | None = None
+    maximize: Directions | None = None
     parameters: Sequence[str] | None = None
+    constraint: str | Sequence[str] | None = None
     lenient: bool = False
 
     @property
     def objectives(self) -> tuple[str, ...]:
-        names = self.objective
-        return (names,) if isinstance(names, str) else tuple(names or ())
+        """Names alone."""
+        return tuple(name for name, _ in self._named)
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        return _each(self.constraint)
+
+    @property
+    def _named(self) -> tuple[tuple[str, bool | None], ...]:
+        return tuple(map(directed_name, _each(self.objective)))
 
     def direction(self, name: str, first: bool) -> bool | None:
         """Whether the user wants an objective maximised; None where that was not said."""
+        if (own := self.written(name)) is not None:
+            return own
         if self.maximize is None or isinstance(self.maximize, bool):
             return self.maximize if first else None
+        if isinstance(self.maximize, Mapping):
+            return self.maximize.get(name)
         return name in self.maximize
+
+    def written(self, name: str) -> bool | None:
+        """The direction that stands behind the name itself."""
+        return dict(self._named).get(name)
+
+
+def _each(texts: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts or ())
+
+
+def directed_name(text: str) -> tuple[str, bool | None]:
+    """An objective's name and whether it is maximised; None where that is not said.
+
+    >>> directed_name("latency:min"), directed_name("loss")
+    (('latency', False), ('loss', None))
+    """
+    match = _DIRECTED.fullmatch(text)
+    return (match["name"], match["to"] == "max") if match else (text, None)
 
 
 def parameters_refused() -> SourceError:

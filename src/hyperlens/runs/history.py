@@ -278,6 +278,17 @@ class History:
         return np.array([t.feasible for t in self.trials], dtype=bool)
 
     @property
+    def exceeded(self) -> FloatArray:
+        """How far each trial is from keeping all limits, (trials,): the sum over limits of what is above
+        them, each in units of its mean over the trials that exceed it; inf where that is not known."""
+        excess = np.array([t.excess for t in self.trials], dtype=float)
+        above = np.maximum(excess.reshape(len(self.trials), len(self.limits)), 0.0)
+        known = np.where(np.isfinite(above), above, 0.0)
+        unit = known.sum(axis=0) / np.maximum((known > 0).sum(axis=0), 1)
+        total = (above / np.where(unit > 0, unit, 1.0)).sum(axis=1)
+        return np.where(np.isnan(total), np.inf, total)
+
+    @property
     def is_analysed(self) -> BoolArray:
         """Which trials are in a state that is learnt from, (trials,)."""
         return np.array([t.state in self.analysed for t in self.trials], dtype=bool)
@@ -294,11 +305,32 @@ class History:
             f"'{objective.name}'; {remedy}."
         )
 
-    def warnings(self, objective: str | None = None) -> list[str]:
-        """What was left out and why, in plain words."""
+    def limited(self, objective: str | None = None) -> str | None:
+        """How many analysed trials exceed the limits, and what follows from it; None without limits."""
+        if not self.limits:
+            return None
+        data = self.data(objective)
+        kept, limits = self.feasible[data.rows], " and ".join(self.limits)
+        if kept.all():
+            return f"All {counted(len(kept), 'analysed trial')} keep {limits}."
+        if not kept.any():
+            return (
+                f"None of {counted(len(kept), 'analysed trial')} keeps {limits}; called the best is the "
+                "one that exceeds it least."
+            )
+        broken = int((~kept).sum())
+        return (
+            f"{broken} of {counted(len(kept), 'analysed trial')} "
+            f"{'exceeds' if broken == 1 else 'exceed'} {limits}: the best is of the others, and "
+            "surrogates learn from all."
+        )
+
+    def warnings(self, objective: str | None = None, *, every: bool = False) -> list[str]:
+        """What was left out and why, in plain words; `every` objective is shown, or one of them."""
         measure = self.objective(objective)
         warnings = [*self.notes, *self.space.inferred]
-        if others := [o.name for o in self.objectives if objective is None and o != measure]:
+        one = objective is None and not every
+        if others := [o.name for o in self.objectives if one and o != measure]:
             warnings.append(
                 f"This run has {len(self.objectives)} objectives; shown is '{measure.name}', choose "
                 f"{listed(others)} with --objective NAME (objective= in Python)."
@@ -308,6 +340,8 @@ class History:
                 what = _COUNT[state] if state in self.analysed else _LEFT[state]
                 warnings.append(f"{n} of {len(self.trials)} trials {what}.")
         finite = np.isfinite(self.measured(measure))
+        with suppress(AnalysisError):  # nothing is complete
+            warnings += filter(None, (self.limited(objective),))
         if diverged := self.divergence(objective):
             warnings.append(diverged)
         apart = np.zeros_like(finite) if self.keep_tail else self.diverged(objective)
@@ -342,13 +376,29 @@ class History:
         return Selection(states, budget, where, last, weights, hypervolume, keep_tail).of(self)
 
     def best(self, objective: str | None = None, budget: float | None = None) -> Trial:
-        """The best complete trial; the earliest of equals."""
+        """The best complete trial that keeps all limits; the earliest of equals. Where none keeps them
+        it is the one that exceeds them least."""
         data = self.data(objective, budget)
-        return self.trials[int(data.rows[np.argmin(data.y)])]
+        return self.trials[int(data.rows[self.best_row(data)])]
+
+    def best_row(self, data: Data) -> int:
+        """The row of the best among these."""
+        if not self.limits:
+            return int(np.argmin(data.y))
+        kept = self.feasible[data.rows]
+        if kept.any():
+            return int(np.argmin(np.where(kept, data.y, np.inf)))
+        return int(np.lexsort((data.y, self.exceeded[data.rows]))[0])
 
     def trace(self, objective: str | None = None) -> FloatArray:
-        """Best cost so far in the user's direction, one per analysed trial, in trial order."""
-        best = np.minimum.accumulate(self.data(objective).y)
+        """Best cost so far in the user's direction, one per analysed trial, in trial order.
+
+        Trials that exceed a limit are passed over, nan before the first that keeps them; unless all do.
+        """
+        data = self.data(objective)
+        kept = self.feasible[data.rows]
+        best = np.minimum.accumulate(np.where(kept | ~kept.any(), data.y, np.inf))
+        best[np.isinf(best)] = np.nan
         return -best if self.objective(objective).maximize else best
 
 

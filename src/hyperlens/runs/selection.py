@@ -114,8 +114,7 @@ def _at(trials: Sequence[Trial], budget: float) -> list[Trial]:
 
 
 def _check_names(condition: Condition, history: History) -> None:
-    objectives = [o.name for o in history.objectives]
-    known = [*history.space.names, *history.space.constants, *objectives, *_FACTS, "duration"]
+    known = known_names(history)
     if unknown := sorted(condition.names - set(known)):
         raise AnalysisError(
             f"There is no {listed(unknown)} to compare in --where; choose from "
@@ -123,14 +122,24 @@ def _check_names(condition: Condition, history: History) -> None:
         )
 
 
+def known_names(history: History) -> list[str]:
+    """Everything that a condition may ask of a trial."""
+    objectives = [o.name for o in history.objectives]
+    return [*history.space.names, *history.space.constants, *objectives, *_FACTS, "duration"]
+
+
 def _lookup(trial: Trial, history: History) -> Lookup:
-    """Parameters come first, then objectives, then facts on the trial."""
+    facts = facts_of(trial, history)
+    return lambda name: facts.get(name, MISSING)
+
+
+def facts_of(trial: Trial, history: History) -> dict[str, Any]:
+    """What a condition may ask: parameters come first, then objectives, then facts on the trial."""
     facts = {name: fact for name in _FACTS if (fact := getattr(trial, name)) is not None}
     facts |= {"state": str(trial.state), "duration": trial.seconds if trial.spans else MISSING}
     facts |= {o.name: cost for o, cost in zip(history.objectives, trial.costs, strict=True)}
     facts |= history.space.constants | dict.fromkeys(history.space.names, MISSING)
-    facts |= trial.values
-    return lambda name: facts.get(name, MISSING)
+    return facts | dict(trial.values)
 
 
 def narrowed(space: Space, condition: Condition) -> Space:

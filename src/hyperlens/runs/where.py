@@ -7,6 +7,8 @@ nothing but words and signs; of its tree four kinds of nodes are allowed, and no
 a trial does not have is equal to nothing and in no list: every comparison with it is false.
 """
 
+from __future__ import annotations
+
 import ast
 import operator
 import re
@@ -67,6 +69,11 @@ class Condition:
     def names(self) -> set[str]:
         """Everything that it asks for."""
         return {str(operand) for operand in self.operands.values() if isinstance(operand, Name)}
+
+    def part(self, tree: ast.expr) -> Condition:
+        """A part of it as a condition of its own."""
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        return Condition(tree, {key: x for key, x in self.operands.items() if key in used})
 
     @property
     def demands(self) -> list[tuple[str, str, Any]]:

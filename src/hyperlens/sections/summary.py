@@ -83,7 +83,7 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         Fact(
             f"best {overview.objective}",
             say.number(overview.best),
-            f"trial {overview.best_trial}, {way} is better{_instead(records)}",
+            f"trial {overview.best_trial}, {way} is better{_within(overview)}{_instead(records)}",
             meanings.BEST,
         ),
         Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed", meanings.TRIALS),
@@ -97,6 +97,13 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         detail = "on what mattered"
         facts.append(Fact("verdict", importance.verdict.word, detail, meanings.VERDICT))
     return tuple(facts)
+
+
+def _within(overview: Overview) -> str:
+    """Whether the best keeps the limits, where there are any."""
+    if overview.kept is None:
+        return ""
+    return "; no trial keeps the limits" if overview.useless else "; keeps the limits"
 
 
 def _instead(records: Records) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.explain.next.changes import LEVEL, Action, Change, Workshop, proposals
-from hyperlens.explain.next.forecast import prospects
+from hyperlens.explain.next.forecast import beyond_limits, prospects
 from hyperlens.explain.next.probes import Probes
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -212,7 +212,7 @@ def advise(history: History, *, seed: int = 0, objective: str | None = None) -> 
         seed=seed,
         quality=fitted.quality,
         verdict=verdict,
-        notes=(*fitted.notes, *_dropped(history.space, space)),
+        notes=(*fitted.notes, *_dropped(history.space, space), *beyond_limits(history)),
         space=space,
     )
 

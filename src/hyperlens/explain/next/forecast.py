@@ -46,6 +46,16 @@ SOURCES: dict[Source, str] = {
 }
 
 
+def beyond_limits(history: History) -> tuple[str, ...]:
+    """A note where a run has limits, which drawn functions know nothing of."""
+    if not history.limits:
+        return ()
+    return (
+        f"Whether configurations keep {' and '.join(history.limits)} is not part of this: it looks at "
+        "costs alone.",
+    )
+
+
 @dataclass(frozen=True)
 class Forecast(Record):
     """Expected gains (searches, more), their intervals, and the chance of a gain above the error.
@@ -193,7 +203,7 @@ def forecast(
         seed=seed,
         quality=fitted.quality,
         verdict=judge(grounds(history, fitted, ())),
-        notes=fitted.notes,
+        notes=(*fitted.notes, *beyond_limits(history)),
     )
 
 

@@ -26,7 +26,7 @@ from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.true_costs import Measured, TrueCosts, told_apart, true_costs
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import number, percent, tenths
+from hyperlens.words import counted, number, percent, tenths
 
 FIVE = 5  # configurations that are named, and repeated
 SURE = 0.9
@@ -203,22 +203,23 @@ def winner(
     _check_comparable(history, tried, chosen.name)
     small = tried.at_most(MOST_GP_TRIALS, seed)
     measured = Measured(small.X, small.y, small.which)
+    useful, limited = _useful(history, tried, small, chosen.name)
     with one_thread():
         model = _learnt(history, small, chosen.name, seed)
-        truth = true_costs(history.space.cube, measured, model, noise, seed)
+        truth = true_costs(history.space.cube, measured, model, noise, seed, useful)
     if matters is None:
-        matters = MATTERS * float(np.median(small.observed) - small.observed.min())
+        matters = MATTERS * float(np.median(small.observed) - small.observed[useful].min())
     known = noise == 0 or told_apart(measured, model)
     likeliest = np.lexsort((truth.expected[truth.rivals], -truth.probability))[:FIVE]
     needed, chance = repeats_needed(truth.draws[:, likeliest], truth.noise, sure, matters, seed)
     record = Winner(
         objective=chosen.name,
         maximize=chosen.maximize,
-        configurations=len(tried.trial),
-        **_leading(small, truth, truth.rivals[likeliest], level, chosen.sign),
-        recommended=int(small.trial[np.argmin(truth.expected)]),
+        configurations=len(useful) if limited else len(tried.trial),
+        **_leading(small, truth, truth.rivals[likeliest], useful, level, chosen.sign),
+        recommended=int(small.trial[useful[np.argmin(truth.expected[useful])]]),
         single=history.best(objective).number,
-        single_of=int(tried.trial[tried.which[np.argmin(history.data(objective).y)]]),
+        single_of=int(tried.trial[tried.which[history.best_row(history.data(objective))]]),
         noise=float(np.sqrt(np.mean(truth.noise**2))),
         known_noise=noise is not None or measured.exact,
         told_apart=known,
@@ -230,7 +231,7 @@ def winner(
         overtuning=None if test is None else overtuning(history, objective, test),
         level=level,
         seed=seed,
-        notes=(*small.notes, *_ties(small)),
+        notes=(*small.notes, *limited, *_ties(small.observed[useful])),
     )
     return record if known else _unknown(record)
 
@@ -257,12 +258,18 @@ def _unknown(record: Winner) -> Winner:
 
 
 def _leading(
-    tried: Configurations, truth: TrueCosts, likeliest: IntArray, level: float, sign: float
+    tried: Configurations,
+    truth: TrueCosts,
+    likeliest: IntArray,
+    useful: IntArray,
+    level: float,
+    sign: float,
 ) -> dict[str, Any]:
     """Columns of the best observed, the likeliest and the recommended, in the order of what was
     observed and in the user's direction."""
-    best_first = np.argsort(tried.observed, kind="stable")
-    shown = {*best_first[:FIVE].tolist(), *likeliest.tolist(), int(np.argmin(truth.expected))}
+    best_first = useful[np.argsort(tried.observed[useful], kind="stable")]
+    recommended = int(useful[np.argmin(truth.expected[useful])])
+    shown = {*best_first[:FIVE].tolist(), *likeliest.tolist(), recommended}
     rows = np.array([k for k in best_first if k in shown])
     drawn = np.searchsorted(truth.rivals, rows)  # all of them are rivals
     tails = [(1 - level) / 2, (1 + level) / 2]
@@ -323,8 +330,33 @@ def _learnt(history: History, tried: Configurations, objective: str, seed: int) 
         raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
 
 
-def _ties(tried: Configurations) -> tuple[str, ...]:
-    equal = int((tried.observed == tried.observed.min()).sum())
+def _useful(
+    history: History, tried: Configurations, small: Configurations, objective: str
+) -> tuple[IntArray, tuple[str, ...]]:
+    """Which configurations may be chosen, those that keep all limits unless none does, and a note."""
+    every = np.arange(len(small.trial))
+    broken = ~history.feasible[history.data(objective).rows]
+    if not broken.any():
+        return every, ()
+    kept = tried.trial[np.bincount(tried.which, broken) == 0]
+    useful = np.flatnonzero(np.isin(small.trial, kept))
+    if not len(useful):
+        note = "No configuration keeps the limits, so that all are compared as if there were none."
+        return every, (note,)
+    if len(useful) == 1:
+        raise AnalysisError(
+            f"Only the configuration of trial {small.trial[useful[0]]} keeps the limits, so there is "
+            "nothing that it could be better than; run others that keep them too."
+        )
+    note = (
+        f"{len(useful)} of {counted(len(small.trial), 'configuration')} keep the limits and can be the "
+        "best; all were learnt from."
+    )
+    return useful, (note,)
+
+
+def _ties(observed: FloatArray) -> tuple[str, ...]:
+    equal = int((observed == observed.min()).sum())
     if equal == 1:
         return ()
     return (

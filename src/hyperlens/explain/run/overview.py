@@ -7,13 +7,17 @@ import numpy as np
 
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State
-from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.words import counted, number
 
 
 @dataclass(frozen=True)
 class Overview(Record):
-    """A run at a glance; costs and trace in the user's direction, one per analysed trial."""
+    """A run at a glance; costs and trace in the user's direction, one per analysed trial.
+
+    `limits` are what a trial must keep, `kept` says which analysed trials do; None where there are no
+    limits.
+    """
 
     source: str
     objective: str
@@ -31,6 +35,8 @@ class Overview(Record):
     notes: tuple[str, ...]
     others: tuple[str, ...] = ()  # objectives beside this one
     aside: tuple[str, ...] = ()  # what was set aside and changes every number, said first
+    limits: tuple[str, ...] = ()
+    kept: BoolArray | None = None
 
     @property
     def trials(self) -> int:
@@ -48,7 +54,31 @@ class Overview(Record):
     def sentence(self) -> str:
         """The best, and which trial reached it."""
         way = "highest" if self.maximize else "lowest"
-        return f"The {way} {self.objective} is {number(self.best)}, reached by trial {self.best_trial}."
+        if self.kept is None or self.kept.all():
+            return (
+                f"The {way} {self.objective} is {number(self.best)}, reached by trial "
+                f"{self.best_trial}."
+            )
+        if self.useless:
+            return (
+                f"No analysed trial keeps {self.bounds}; trial {self.best_trial} exceeds it "
+                f"least, with a {self.objective} of {number(self.best)}."
+            )
+        return (
+            f"The {way} {self.objective} among the {counted(int(self.kept.sum()), 'trial')} of "
+            f"{len(self.kept)} that keep {self.bounds} is {number(self.best)}, reached by trial "
+            f"{self.best_trial}."
+        )
+
+    @property
+    def bounds(self) -> str:
+        """The limits in words."""
+        return " and ".join(self.limits)
+
+    @property
+    def useless(self) -> bool:
+        """Does no trial keep the limits?"""
+        return self.kept is not None and not self.kept.any()
 
     @property
     def after_best(self) -> int:
@@ -62,18 +92,23 @@ class Overview(Record):
             return (
                 f"There is only one analysed trial, with a {self.objective} of {number(self.best)}."
             )
+        if self.useless:
+            return f"No analysed trial keeps {self.bounds}, so that the line is the best of all."
         tail = (
             f"The {counted(self.after_best, 'analysed trial')} after it brought no improvement."
             if self.after_best
             else "It was the last analysed trial, so the run was still improving."
         )
+        known = self.trace[~np.isnan(self.trace)]
+        first = "trial" if len(known) == len(self.trace) else "trial that keeps the limits"
         return (
-            f"The best {self.objective} so far went from {number(float(self.trace[0]))} in the first "
-            f"trial to {number(self.best)} in trial {self.best_trial}. {tail}"
+            f"The best {self.objective} so far went from {number(float(known[0]))} in the first "
+            f"{first} to {number(self.best)} in trial {self.best_trial}. {tail}"
         )
 
     def _columns(self) -> dict[str, Any]:
-        return {"trial": self.number, "cost": self.cost, "best": self.trace}
+        columns = {"trial": self.number, "cost": self.cost, "best": self.trace}
+        return columns if self.kept is None else columns | {"feasible": self.kept}
 
 
 def overview(history: History, objective: str | None = None) -> Overview:
@@ -99,4 +134,6 @@ def overview(history: History, objective: str | None = None) -> Overview:
         notes=tuple(history.warnings(objective)),
         others=tuple(o.name for o in history.objectives if o != chosen),
         aside=tuple(filter(None, (history.divergence(objective),))),
+        limits=history.limits,
+        kept=history.feasible[data.rows] if history.limits else None,
     )

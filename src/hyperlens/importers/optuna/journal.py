@@ -11,7 +11,7 @@ from pathlib import Path
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.stored_study import METRIC_NAMES, StoredStudy, StoredTrial, choose
 from hyperlens.importers.values import Json, seconds
-from hyperlens.proposal import PLAN, SPACE, STOPPED
+from hyperlens.proposal import LIMITS, PLAN, SPACE, STOPPED
 
 _DIRECTIONS = ("NOT_SET", "MINIMIZE", "MAXIMIZE")
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
@@ -21,8 +21,8 @@ _FINISHED = ("COMPLETE", "PRUNED", "FAIL")
 (_PARAMETER, _STATE, _STEP, _USER_ATTRIBUTE, _ATTRIBUTE) = range(5, 10)
 
 
-def read_journal(path: Path, name: str | None = None) -> StoredStudy:
-    """A study out of a journal file."""
+def read_journal(path: Path, name: str | None = None, every: bool = True) -> StoredStudy:
+    """A study out of a journal file, with `every` attribute in any case."""
     notes: list[str] = []
     studies = _replay(path, notes)
     study = studies[choose(studies, name, f"the journal '{path}'")]
@@ -97,6 +97,7 @@ class _Replay:
                 study.space = operation["user_attr"].get(SPACE, study.space)
                 study.plan = operation["user_attr"].get(PLAN, study.plan)
                 study.stopped = operation["user_attr"].get(STOPPED, study.stopped)
+                study.limits = operation["user_attr"].get(LIMITS, study.limits)
             else:
                 study.metric_names = operation["system_attr"].get(METRIC_NAMES, study.metric_names)
 

@@ -25,7 +25,7 @@ from hyperlens.importers.optuna.stored_study import (
     parsed,
 )
 from hyperlens.importers.values import one_line, seconds
-from hyperlens.proposal import PLAN, PROPOSAL, SPACE, STOPPED
+from hyperlens.proposal import EXCESS, LIMITS, PLAN, PROPOSAL, SPACE, STOPPED
 from hyperlens.runs import databases
 
 _INFINITE = {"INF_POS": float("inf"), "INF_NEG": float("-inf"), "NAN": float("nan")}
@@ -43,8 +43,8 @@ class Database:
         return column in self.columns.get(table, ())
 
 
-def read_sqlite(path: Path, study: str | None = None) -> StoredStudy:
-    """A study out of a SQLite file, which is left exactly as it is."""
+def read_sqlite(path: Path, study: str | None = None, every: bool = False) -> StoredStudy:
+    """A study out of a SQLite file, which is left exactly as it is; `every` attribute, if asked for."""
     try:
         with closing(snapshot(path)) as connection:
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -52,12 +52,12 @@ def read_sqlite(path: Path, study: str | None = None) -> StoredStudy:
                 table: {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
                 for (table,) in tables.fetchall()
             }
-            return _read(Database(f"'{path}'", columns, connection.execute), study)
+            return _read(Database(f"'{path}'", columns, connection.execute), study, every)
     except sqlite3.Error as problem:
         raise SourceError(described(path, problem)) from problem
 
 
-def read_server(url: str, study: str | None = None) -> StoredStudy:
+def read_server(url: str, study: str | None = None, every: bool = False) -> StoredStudy:
     """A study out of any other database that SQLAlchemy knows."""
     import sqlalchemy
 
@@ -81,7 +81,7 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
                 table: {column["name"] for column in inspector.get_columns(table)}
                 for table in inspector.get_table_names()
             }
-            return _read(Database(where, columns, connection.exec_driver_sql), study)
+            return _read(Database(where, columns, connection.exec_driver_sql), study, every)
     except sqlalchemy.exc.SQLAlchemyError as problem:
         reason = one_line(getattr(problem, "orig", None) or problem)
         raise SourceError(
@@ -91,7 +91,7 @@ def read_server(url: str, study: str | None = None) -> StoredStudy:
         engine.dispose()
 
 
-def _read(database: Database, name: str | None) -> StoredStudy:
+def _read(database: Database, name: str | None, every: bool) -> StoredStudy:
     if not {"studies", "trials", "trial_params", "trial_values"} <= database.columns.keys():
         raise SourceError(
             f"The database {database.where} holds no Optuna studies; give the storage that "
@@ -105,10 +105,10 @@ def _read(database: Database, name: str | None) -> StoredStudy:
     distributions = _params(database, study, numbered)
     _values(database, study, numbered)
     _steps(database, study, numbered)
-    _attributes(database, study, numbered)
+    _attributes(database, study, numbered, every)
     trials = sorted(numbered.values(), key=lambda trial: trial.number)
     names = _study_attribute(database, study, "system", METRIC_NAMES)
-    kept = {"space": SPACE, "plan": PLAN, "stopped": STOPPED}
+    kept = {"space": SPACE, "plan": PLAN, "stopped": STOPPED, "limits": LIMITS}
     known = {name: _study_attribute(database, study, "user", key) for name, key in kept.items()}
     directions = _directions(database, study)
     return StoredStudy(name, directions, names, distributions, trials, **known)
@@ -218,14 +218,18 @@ def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) ->
             trials[trial_id].last_step = int(step)
 
 
-def _attributes(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
-    """All keys, since samplers leave traces in them, but only the contents that are shown."""
-    shown = ", ".join(f"'{key}'" for key in (*REASONS, *PROPOSERS, PROPOSAL))
+def _attributes(
+    database: Database, study: int, trials: Mapping[int, StoredTrial], every: bool
+) -> None:
+    """All keys, since samplers leave traces in them, but only the contents that are shown, or every
+    one."""
+    keys = ", ".join(f"'{key}'" for key in (*REASONS, *PROPOSERS, PROPOSAL, EXCESS))
+    shown = f"a.key IN ({keys}) OR SUBSTR(a.key, 1, {len(EXCESS) + 1}) = '{EXCESS}:'"
+    content = "a.value_json" if every else f"CASE WHEN {shown} THEN a.value_json END"
     for table in ("trial_user_attributes", "trial_system_attributes"):
         if table in database.columns:
             rows = database.select(
-                f"SELECT a.trial_id, a.key, CASE WHEN a.key IN ({shown}) THEN a.value_json END "
-                f"FROM {table} a WHERE a.{_of(study)}"
+                f"SELECT a.trial_id, a.key, {content} FROM {table} a WHERE a.{_of(study)}"
             )
             for trial_id, key, text in rows:
                 if trial_id in trials:

@@ -1,13 +1,15 @@
 """A study as Optuna's storages keep it, whichever storage it was: what the readers hand over."""
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hyperlens.errors import SourceError, listed
 from hyperlens.importers.optuna.parameter_ranges import Distributions
-from hyperlens.proposal import REASON
+from hyperlens.proposal import EXCESS, REASON
+from hyperlens.spaces.parameter import is_number
 
 METRIC_NAMES = "study:metric_names"  # what the user called the objectives, a system attribute
 REASONS = (REASON, "failure_reason", "STUDY_TELL_WARNING")
@@ -47,6 +49,19 @@ class StoredTrial:
         return next((str(self.attributes[k]) for k in REASONS if self.attributes.get(k)), None)
 
     @property
+    def excess(self) -> dict[str, float]:
+        """By how much it exceeds its constraints, by their names: what `constraints_func` returned has
+        numbers, what `set_constraint` was told has names (from Optuna 5 on)."""
+        found = self.attributes.get(EXCESS)
+        listed = found if isinstance(found, (list, tuple)) else ()
+        known = {f"constraint {k + 1}": x for k, x in enumerate(listed)}
+        prefix = f"{EXCESS}:"
+        known |= {
+            k.removeprefix(prefix): x for k, x in self.attributes.items() if k.startswith(prefix)
+        }
+        return {k: float(x) if is_number(x) else math.nan for k, x in known.items()}
+
+    @property
     def proposer(self) -> str | None:
         names = [str(self.attributes[k]) for k in PROPOSERS if self.attributes.get(k)]
         names += [_TRACES[s] for s in _TRACES if any(k.startswith(s) for k in self.attributes)]
@@ -66,6 +81,7 @@ class StoredStudy:
     space: Any = None  # as one of our own runs recorded it, ConfigSpace's JSON
     plan: Any = None  # of our own search over models, SearchPlan.to_dict
     stopped: Any = None  # why one of our own runs stopped early, Stopped.to_dict
+    limits: Any = None  # what trials of our own runs must keep, a list of texts
 
 
 def choose(names: Iterable[str], name: str | None, where: str) -> str:

@@ -7,9 +7,9 @@ each value: the space is the union of these, its conditions are inferred. Runs o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import NoTrials, SourceError, listed
 from hyperlens.importers.optuna.extras import restore
@@ -17,12 +17,14 @@ from hyperlens.importers.optuna.parameter_ranges import Distributions, parameter
 from hyperlens.importers.optuna.recorded_space import recorded_space
 from hyperlens.importers.optuna.sql import read_server, read_sqlite
 from hyperlens.importers.optuna.stored_study import StoredStudy, StoredTrial, choose
+from hyperlens.importers.raw_run import chosen_first
 from hyperlens.importers.read_options import ReadOptions, settle
 from hyperlens.importers.spaces.conditions import infer
-from hyperlens.importers.values import seconds
-from hyperlens.proposal import PLAN, PROPOSAL, SPACE, STOPPED, TWIN, Proposal
+from hyperlens.importers.values import as_list, seconds
+from hyperlens.proposal import LIMITS, PLAN, PROPOSAL, SPACE, STOPPED, TWIN, Proposal
 from hyperlens.runs import databases
 from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.runs.limits import with_limits
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.parameter import apart
@@ -57,7 +59,7 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
     name, directions = study.study_name, [direction.name for direction in study.directions]
     stored = StoredStudy(name, directions, study.metric_names, distributions, trials)
     stored.space, stored.plan = study.user_attrs.get(SPACE), study.user_attrs.get(PLAN)
-    stored.stopped = study.user_attrs.get(STOPPED)
+    stored.stopped, stored.limits = study.user_attrs.get(STOPPED), study.user_attrs.get(LIMITS)
     return _history(stored, f"Optuna study '{name}'", options)
 
 
@@ -65,7 +67,7 @@ def from_url(url: str, options: ReadOptions) -> History:
     """Read a study by the address of its storage, such as `sqlite:///demo.db`."""
     address = databases.parse(url)
     if address.get_backend_name() != "sqlite":
-        stored = read_server(url, options.study)
+        stored = read_server(url, options.study, bool(options.constraints))
         where = address.database or address.host
         return _history(stored, f"Optuna study '{stored.name}' in {where}", options)
     path = Path((address.database or "").removeprefix("file:"))
@@ -81,10 +83,10 @@ def from_url(url: str, options: ReadOptions) -> History:
 def from_file(
     path: Path,
     options: ReadOptions,
-    read: Callable[[Path, str | None], StoredStudy] = read_sqlite,
+    read: Callable[[Path, str | None, bool], StoredStudy] = read_sqlite,
 ) -> History:
     """Read a study out of a SQLite file, or of a journal by its reader."""
-    stored = read(path, options.study)
+    stored = read(path, options.study, bool(options.constraints))
     return _history(stored, f"Optuna study '{stored.name}' in {path.name}", options)
 
 
@@ -110,15 +112,27 @@ def _history(stored: StoredStudy, source: str, options: ReadOptions) -> History:
         space, trials = record
     else:
         space = _inferred_space(trials, stored.distributions, notes)
+    limits = _limits(trials, stored.limits)
     history = History(
         space,
         tuple(objectives[k] for k in order),
-        tuple(_trial(trial, order) for trial in trials),
+        tuple(_trial(trial, order, limits) for trial in trials),
         source,
         tuple(notes),
         plan=SearchPlan.from_dict(stored.plan),
+        limits=tuple(limits.values()),
     )
-    return history if options.space is not None else restore(history, trials)
+    history = history if options.space is not None else restore(history, trials)
+    return with_limits(history, options.constraints, [trial.attributes for trial in trials])
+
+
+def _limits(trials: Sequence[StoredTrial], told: Any) -> dict[str, str]:
+    """What trials must keep, by names of Optuna's constraints: in the words of a run of our own; else
+    it is known only that a number must not be above 0."""
+    names = list(dict.fromkeys(name for trial in trials for name in trial.excess))
+    texts = [str(text) for text in as_list(told)]
+    own = len(texts) == len(names)
+    return {name: texts[k] if own else f"{name} <= 0" for k, name in enumerate(names)}
 
 
 def _objectives(stored: StoredStudy, options: ReadOptions) -> tuple[list[Objective], list[int]]:
@@ -134,29 +148,38 @@ def _objectives(stored: StoredStudy, options: ReadOptions) -> tuple[list[Objecti
     names = list(map(str, stored.metric_names or ()))
     if len(names) != count:
         names = ["value"] if count == 1 else [f"value_{k}" for k in range(count)]
-    name = options.objectives[0] if options.objectives else None
-    if name is not None and name not in names:
+    if unknown := [name for name in options.objectives if name not in names]:
         raise SourceError(
-            f"The study '{stored.name}' has no objective '{name}'; choose one of {listed(names)}."
+            f"The study '{stored.name}' has no objective '{unknown[0]}'; choose one of "
+            f"{listed(names)}."
         )
-    first = 0 if name is None else names.index(name)
-    maximize = None
-    if name is not None or isinstance(options.maximize, bool):
-        maximize = options.direction(names[first], first=True)
+    order = chosen_first(names, options)
     objectives = [
-        Objective(name, direction == "MAXIMIZE" or (direction == "NOT_SET" and bool(maximize)))
-        for name, direction in zip(names, stored.directions, strict=True)
+        _directed(stored, k, name, options, k == order[0]) for k, name in enumerate(names)
     ]
-    if maximize is not None and objectives[first].maximize != maximize:
+    return objectives, order
+
+
+def _directed(
+    stored: StoredStudy, k: int, name: str, options: ReadOptions, first: bool
+) -> Objective:
+    """An objective in the direction that the study has, or the user's where it has none."""
+    asked = bool(options.objectives) or isinstance(options.maximize, bool)
+    maximize = options.direction(name, first) if asked and first else options.written(name)
+    direction = stored.directions[k]
+    objective = Objective(
+        name, direction == "MAXIMIZE" or (direction == "NOT_SET" and bool(maximize))
+    )
+    if maximize is not None and objective.maximize != maximize:
         aim = "minimise" if maximize else "maximise"
         raise SourceError(
-            f"The study '{stored.name}' was told to {aim} '{names[first]}'; leave out the "
-            "direction, since Optuna records it."
+            f"The study '{stored.name}' was told to {aim} '{name}'; leave out the direction, since "
+            "Optuna records it."
         )
-    return objectives, [first, *(k for k in range(count) if k != first)]
+    return objective
 
 
-def _trial(trial: StoredTrial, order: Sequence[int]) -> Trial:
+def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> Trial:
     values = [math.nan if value is None else float(value) for value in trial.values or ()]
     values += [math.nan] * (len(order) - len(values))
     proposal = Proposal.from_dict(trial.attributes.get(PROPOSAL))
@@ -174,6 +197,7 @@ def _trial(trial: StoredTrial, order: Sequence[int]) -> Trial:
         proposer=(proposal and proposal.optimizer) or trial.proposer,
         reason=trial.reason,
         proposal=proposal,
+        excess=tuple(trial.excess.get(name, math.nan) for name in limits),
     )
 
 

@@ -13,6 +13,7 @@ from hyperlens.errors import SourceError, listed
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.tables.details import KNOWN
 from hyperlens.runs.history import Objective
+from hyperlens.runs.limits import limits_of
 from hyperlens.spaces.space import Space
 
 _PARAMETERS = ("param:", "params.", "params/", "params_", "param_", "config/", "config.")
@@ -37,12 +38,16 @@ MOST_NAMED = 8  # columns that are still worth naming
 
 @dataclass(frozen=True)
 class Roles:
-    """Columns by what they hold; `parameters` and `costs` map a column to its name."""
+    """Columns by what they hold; `parameters`, `costs` and `limited` map a column to its name.
+
+    `limited` are columns that limits ask for and that are neither parameters nor costs.
+    """
 
     parameters: Mapping[str, str]
     costs: Mapping[str, Objective]
     directed: bool
     details: Mapping[str, str]
+    limited: Mapping[str, str]
     ignored: Sequence[str]
     notes: Sequence[str]
 
@@ -54,8 +59,10 @@ def assign_roles(
     notes: list[str] = []
     costs, directed = _costs(columns, space, options, what, notes)
     rest = [c for c in columns if c not in costs]
+    limited = _limited(rest, options)
     if space is None:
-        parameters = _without_space(rest, options, what, notes)
+        free = rest if options.parameters else [c for c in rest if c not in limited]
+        parameters = _without_space(free, options, what, notes)
     else:
         parameters, missing = _columns_of(space.names, rest)
         if missing:
@@ -64,9 +71,18 @@ def assign_roles(
                 f"the names in the space (the columns are {listed(columns)})."
             )
     taken = {*parameters, *(c for c in rest if space is not None and c in space.constants)}
+    limited = {c: name for c, name in limited.items() if c not in taken}
     details = _details([c for c in rest if c not in taken])
-    ignored = [c for c in rest if c not in taken and c not in details.values()]
-    return Roles(parameters, costs, directed, details, ignored, notes)
+    known = {*taken, *details.values(), *limited}
+    ignored = [c for c in rest if c not in known]
+    return Roles(parameters, costs, directed, details, limited, ignored, notes)
+
+
+def _limited(rest: Sequence[str], options: ReadOptions) -> dict[str, str]:
+    """Columns that the user's limits ask for, by name with or without the prefix of a metric."""
+    names = {name for limit in limits_of(options.constraints) for name in limit.condition.names}
+    ways = {f"{prefix}{name}": name for name in names for prefix in ("", *_METRICS)}
+    return {column: ways[column] for column in rest if column in ways}
 
 
 def _costs(

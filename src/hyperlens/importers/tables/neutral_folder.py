@@ -2,8 +2,10 @@
 
     trials.csv         one trial a row: its facts, `metric:NAME (minimize)`, `param:NAME`
     configspace.json   the space, in ConfigSpace's own form
-    run.json           where the run came from, its objectives, what was noticed and inferred,
-                       and the plan of a search over models
+    run.json           where the run came from, its objectives and limits, what was noticed and
+                       inferred, and the plan of a search over models
+
+By how much a trial exceeds a limit stands in `excess:LIMIT`.
 
 An empty cell is what is unknown or not active. A choice is written as its text, or as JSON where
 two choices have the same text. Numbers are written so that they are read back exactly.
@@ -46,6 +48,11 @@ def metric_column(objective: Objective) -> str:
     return f"metric:{objective.name} ({'maximize' if objective.maximize else 'minimize'})"
 
 
+def limit_column(limit: str) -> str:
+    """By how much a trial exceeds a limit."""
+    return f"excess:{limit}"
+
+
 def parameter_column(name: str) -> str:
     return f"param:{name}"
 
@@ -73,18 +80,20 @@ def read(folder: Path, options: ReadOptions) -> History:
     source = str(description.get("source", folder.name))
     notes = [str(note) for note in description.get("notes", [])]
     plan = SearchPlan.from_dict(description.get("plan"))
+    limits = tuple(str(limit) for limit in description.get("limits", []))
     try:
-        trials = _trials(folder / TRIALS, space, objectives)
+        trials = _trials(folder / TRIALS, space, objectives, limits)
     except (ValueError, KeyError, OverflowError) as problem:
         raise SourceError(
             f"The file '{folder / TRIALS}' is not as 'hyperlens convert' writes it "
             f"({one_line(problem)}); convert the run again."
         ) from problem
     asked = (options.study, options.space, options.maximize) != (None, None, None)
-    if not (asked or options.objectives or options.parameters):
-        return History(space, tuple(objectives), tuple(trials), source, tuple(notes), plan=plan)
-    run = RawRun(source, objectives, trials, space, notes=notes)
-    return replace(as_history(run, options), plan=plan)
+    if not (asked or options.objectives or options.parameters or options.constraint):
+        run = (space, tuple(objectives), tuple(trials), source, tuple(notes))
+        return History(*run, plan=plan, limits=limits)
+    raw = RawRun(source, objectives, trials, space, notes=notes, limits=limits)
+    return replace(as_history(raw, options), plan=plan)
 
 
 def _objectives(description: Any, folder: Path) -> list[Objective]:
@@ -94,12 +103,18 @@ def _objectives(description: Any, folder: Path) -> list[Objective]:
     return [Objective(str(e.get("name")), bool(e.get("maximize"))) for e in entries]
 
 
-def _trials(path: Path, space: Space, objectives: Sequence[Objective]) -> list[Trial]:
+def _trials(
+    path: Path, space: Space, objectives: Sequence[Objective], limits: Sequence[str]
+) -> list[Trial]:
     cells = _columns(path)
-    costs = [
-        [math.nan if cell == "" else float(cell) for cell in cells[metric_column(o)]]
-        for o in objectives
-    ]
+
+    def numbers(columns: list[str]) -> list[tuple[float, ...]]:
+        """One tuple a trial."""
+        read = [[math.nan if c == "" else float(c) for c in cells[name]] for name in columns]
+        return list(zip(*read, strict=True)) if columns else [()] * len(cells["number"])
+
+    costs = numbers([metric_column(o) for o in objectives])
+    excess = numbers([limit_column(limit) for limit in limits])
     rows: list[dict[str, Any]] = [{} for _ in cells["number"]]
     for name in (*space.names, *space.constants):
         value = _reader(space, name)
@@ -107,7 +122,7 @@ def _trials(path: Path, space: Space, objectives: Sequence[Objective]) -> list[T
             if cell != "":
                 row[name] = value(cell)
     number, *rest = ([_fact(name, cell) for cell in cells[name]] for name in FACTS)
-    every = zip(number, rows, zip(*costs, strict=True), *rest, strict=True)
+    every = zip(number, rows, costs, *rest, excess, strict=True)
     return [Trial(*trial) for trial in every]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,12 @@ from hyperlens.importers.files import inside, start_of
 from hyperlens.importers.read_options import ReadOptions, parameters_refused, settle
 from hyperlens.importers.spaces.inference import MOST_NUMBER, conclude
 from hyperlens.importers.tables.cells import bad_cost, numbers, typed, values
-from hyperlens.importers.tables.columns import Roles, assign_roles, ignored_note
+from hyperlens.importers.tables.columns import assign_roles, ignored_note
 from hyperlens.importers.tables.details import read_details
 from hyperlens.importers.tables.frames import check_names, read_frame
 from hyperlens.importers.tables.wandb import unpacked
 from hyperlens.runs.history import History, State, Trial
+from hyperlens.runs.limits import with_limits
 from hyperlens.spaces.cube import BoolArray
 from hyperlens.spaces.parameter import Kind, Parameter
 from hyperlens.spaces.space import Space, as_space
@@ -111,12 +112,12 @@ def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> 
     details, used, remarks = read_details(frame, roles.details)
     states = details.get("state", [State.COMPLETE] * len(frame))
     if space is None:
-        rows = _rows(frame, roles, lambda cells, _: typed(cells))
+        rows = _cells(frame, roles.parameters, lambda cells, _: typed(cells))
         space, more = conclude(rows, [s is not State.FAILED for s in states])
         whole = list(range(len(frame)))
     else:
         parameters = space
-        rows = _rows(frame, roles, lambda cells, name: values(cells, parameters[name]))
+        rows = _cells(frame, roles.parameters, lambda cells, name: values(cells, parameters[name]))
         whole, more = settle(space, rows, [True] * len(rows))
     unused = [c for c in roles.details.values() if c not in used]
     notes += [*more, *ignored_note([*roles.ignored, *unused]), *remarks]
@@ -127,15 +128,20 @@ def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> 
     facts = [details.get(name, [None] * len(frame)) for name in _FACTS]
     every = zip(details["number"], rows, zip(*costs, strict=True), states, *facts, strict=True)
     trials = [Trial(*trial) for trial in every]
-    return History(space, tuple(objectives), tuple(trials[i] for i in whole), source, tuple(notes))
+    kept = tuple(trials[i] for i in whole)
+    history = History(space, tuple(objectives), kept, source, tuple(notes))
+    known = _cells(frame, roles.limited, lambda cells, _: typed(cells))
+    return with_limits(history, options.constraints, [known[i] for i in whole])
 
 
-def _rows(
-    frame: DataFrame, roles: Roles, read: Callable[[Any, str], tuple[BoolArray, list[Any]]]
+def _cells(
+    frame: DataFrame,
+    columns: Mapping[str, str],
+    read: Callable[[Any, str], tuple[BoolArray, list[Any]]],
 ) -> Rows:
-    """Values by trial, out of the columns of parameters."""
+    """Values by trial and name, out of some columns."""
     rows: Rows = [{} for _ in range(len(frame))]
-    for column, name in roles.parameters.items():
+    for column, name in columns.items():
         present, cells = read(frame[column], name)
         for i, value in zip(np.flatnonzero(present).tolist(), cells, strict=True):
             rows[i][name] = value

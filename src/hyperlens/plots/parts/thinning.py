@@ -25,5 +25,6 @@ def thinned_note(shown: int, total: int, noun: str = "trials") -> str:
 
 
 def improvements(trace: Sequence[float]) -> list[int]:
-    """Where the best so far changes, its first place included."""
-    return [k for k in range(len(trace)) if k == 0 or trace[k] != trace[k - 1]]
+    """Where the best so far changes, its first place included; nan is no change."""
+    known = [(k, x) for k, x in enumerate(trace) if k == 0 or x == x]
+    return [k for k, x in known if k == 0 or x != trace[k - 1]]

@@ -17,6 +17,7 @@ from hyperlens.words import counted
 BULK = 0.9  # of the trials fit on the axis
 WORTH = 1.5  # only what is farther away than the bulk by this factor is cut
 FENCE = 3.0  # a first trial farther away than so many times the bulk is cut as well
+EXCEEDS = "x-thin-open"  # symbol of a trial that is of no use
 MARGIN = 0.06  # of the axis, beyond what is on it
 
 
@@ -37,9 +38,12 @@ def draw(record: Overview) -> Figure:
         },
         yaxis={"title": {"text": directed(record.objective, record.maximize)}},
     )
-    x, y, best = ([values[k] for k in shown] for values in (number, cost, trace))
-    mark = {"color": GREY, "size": 7 if len(shown) < 500 else 4, "opacity": 0.75}
-    fig.add_trace(dots(x, y, "each trial", mark, "trial %{x}: %{y:.5g}"))
+    x, best = ([values[k] for k in shown] for values in (number, trace))
+    size = 7 if len(shown) < 500 else 4
+    for rows, name, symbol in _groups(record, shown):
+        mark = {"color": GREY, "size": size, "opacity": 0.75, "symbol": symbol}
+        hover = "trial %{x}: %{y:.5g}" + (", exceeds a limit" if symbol == EXCEEDS else "")
+        fig.add_trace(dots([number[k] for k in rows], [cost[k] for k in rows], name, mark, hover))
     hover = "best after trial %{x}: %{y:.5g}"
     fig.add_trace(line(x, best, "best so far", BLUE, hover, 2.5, shape="hv"))
     if (cut := _cut(record)) is not None:
@@ -47,6 +51,18 @@ def draw(record: Overview) -> Figure:
     mark, hover = {"color": VERMILLION, "size": 14, "symbol": "star"}, "best: trial %{x}, %{y:.5g}"
     fig.add_trace(dots([record.best_trial], [record.best], "best trial", mark, hover))
     return fig
+
+
+def _groups(record: Overview, shown: list[int]) -> list[tuple[list[int], str, str]]:
+    """Rows with a name and a symbol: all trials, or those that keep the limits and those that do not."""
+    if record.kept is None:
+        return [(shown, "each trial", "circle")]
+    kept = record.kept
+    groups = [
+        ([k for k in shown if kept[k]], "each trial that keeps the limits", "circle"),
+        ([k for k in shown if not kept[k]], "exceeds a limit", EXCEEDS),
+    ]
+    return [group for group in groups if group[0]]
 
 
 def _cut(record: Overview) -> float | None:
@@ -58,7 +74,8 @@ def _cut(record: Overview) -> float | None:
     if not len(lost):
         return None
     reach = float(np.quantile(lost, BULK))
-    began = sign * float(record.trace[0] - record.best)
+    known = record.trace[~np.isnan(record.trace)]
+    began = sign * float(known[0] - record.best)
     if reach < began <= FENCE * reach:
         reach = began
     if not 0 < reach * WORTH < float(lost.max()):

@@ -125,15 +125,23 @@ class TrueCosts:
 
 
 def true_costs(
-    cube: Cube, measured: Measured, model: Additive, noise: float | None = None, seed: int = 0
+    cube: Cube,
+    measured: Measured,
+    model: Additive,
+    noise: float | None = None,
+    seed: int = 0,
+    among: IntArray | None = None,
+    every: bool = False,
 ) -> TrueCosts:
     """Draws from the posterior; `model` has learnt from the same rows.
 
-    `noise` is the standard deviation of a repeated cost where it is known.
+    `noise` is the standard deviation of a repeated cost where it is known. Rivals are those that may be
+    the best of the configurations `among` which it is asked, or of all; `every` one of them, if asked.
     """
+    among = np.arange(len(measured.X)) if among is None else among
     if noise == 0 or (noise is None and measured.exact):
         costs = measured.means(measured.y)
-        rivals = _lowest(costs, MOST_RIVALS)
+        rivals = among if every else among[_lowest(costs[among], MOST_RIVALS)]
         return TrueCosts(rivals, costs[None, rivals], costs, np.zeros(1))
     rng = np.random.default_rng(seed)
     rows = model.components.rows(measured.X)
@@ -153,14 +161,19 @@ def true_costs(
     chosen = [posteriors[k] for k in kept]
     expected = weight @ np.array([p.expected for p in chosen])
     lowest = weight @ np.array([p.lowest for p in chosen])
-    observed = _lowest(measured.means(measured.y), MOST_OBSERVED)
-    rivals = np.union1d(_lowest(lowest + expected, MOST_RIVALS), observed)
-    rivals = np.union1d(rivals, np.argmin(expected))
+    observed = measured.means(measured.y)
+    best = _may_be_best(lowest[among], expected[among], observed[among])
+    rivals = among if every else among[best]
     counts = np.diff(np.floor(DRAWS * np.cumsum(weight) + rng.random()), prepend=0).astype(int)
     counts[-1] += DRAWS - counts.sum()
     drawn = [p.draw(rivals, k, rng) for p, k in zip(chosen, counts, strict=True) if k > 0]
     draws = np.vstack([d for d, _ in drawn])
     return TrueCosts(rivals, draws, expected, np.concatenate([s for _, s in drawn]))
+
+
+def _may_be_best(lowest: FloatArray, expected: FloatArray, observed: FloatArray) -> IntArray:
+    rivals = np.union1d(_lowest(lowest + expected, MOST_RIVALS), _lowest(observed, MOST_OBSERVED))
+    return np.union1d(rivals, np.argmin(expected))
 
 
 def told_apart(measured: Measured, model: Additive) -> bool:
