@@ -178,8 +178,8 @@ def test_what_two_processes_begin_at_once_is_one_trial(tmp_path: Path) -> None:
         stores[0].begin(one, "hyperband", [], []),
         stores[1].begin(other, "hyperband", [], []),
     ]
-    assert stores[0].twin(numbers[0], one.proposal.entry or "") is None
-    assert stores[1].twin(numbers[1], other.proposal.entry or "") == numbers[0]
+    assert stores[0].twin(numbers[0]) is None
+    assert stores[1].twin(numbers[1]) == numbers[0]
     for store in stores:
         store.put_back(at_fault=False)
         store.close()

@@ -89,15 +89,16 @@ class AsynchronousFrom(Asynchronous):
         self.first = first
 
     def _fresh(self) -> tuple[int, FloatArray, int]:
-        if self._drawn < len(self.first):
-            return 0, self.first[self._drawn], self._drawn
+        place = self._free
+        if place < len(self.first):
+            return 0, self.first[place], place
         known = np.array([entry.vector for entry in self._rungs[0]])
         vector: FloatArray = super()._fresh()[1]
         for attempt in range(REDRAWS):
             if not len(known) or not same(known, vector).any():
                 break
-            vector = self._draw_vectors(1, 6, self._drawn, attempt)[0]
-        return 0, vector, self._drawn
+            vector = self._draw_vectors(1, 6, place, attempt)[0]
+        return 0, vector, place
 
 
 def _begin_with(search: Hyperband, first: FloatArray, whole_first: bool) -> None:
@@ -113,7 +114,8 @@ def _begin_with(search: Hyperband, first: FloatArray, whole_first: bool) -> None
         for place in range(min(len(left), (len(drawn) + 1) // 2)):
             drawn[place] = left.pop(0)
         vectors = _different(drawn, known, search, k)
-        running.rungs[0] = [Entry(vector, place) for place, vector in enumerate(vectors)]
+        name = running.bracket.name
+        running.rungs[0] = [Entry(f"{name}:{p}", vector, p) for p, vector in enumerate(vectors)]
         known = np.vstack([known, *vectors])
 
 

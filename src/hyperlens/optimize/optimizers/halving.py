@@ -5,6 +5,9 @@ from Jamieson and Talwalkar 2016, Li et al. 2018 and Li et al. 2020.
 A bracket draws its configurations from the seed and its own number alone, so what is evaluated does
 not depend on how many evaluate at once: only on costs. Brackets do not know of each other; while one
 waits for a rung to end, the next may begin.
+
+What a race knows is a function of which entries are awaited and of which costs are known, in whatever
+order they were told: so it goes on from any storage, also from one that another race has begun.
 """
 
 import math
@@ -12,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -33,6 +37,7 @@ CLOSE = 1e-9  # budgets this near are one, relative
 class Entry:
     """One configuration at one rung: asked for, and its cost once it is told (nan if it failed)."""
 
+    name: str  # of the bracket, and of its place there
     vector: FloatArray
     place: int  # in the order in which the bracket drew it, which decides between equals
     asked: bool = False
@@ -49,17 +54,14 @@ class Running:
     def advance(self) -> list[Entry]:
         """Open the next rung for the best of this one, once all of it is known; the others of those
         that did not fail."""
-        lost: list[Entry] = []
-        while len(self.rungs) < len(self.bracket.rungs) and all(
-            e.cost is not None for e in self.rungs[-1]
+        if len(self.rungs) == len(self.bracket.rungs) or any(
+            e.cost is None for e in self.rungs[-1]
         ):
-            order = ranked(self.rungs[-1])
-            most = self.bracket.rungs[len(self.rungs)].configurations  # n_(i+1)
-            self.rungs.append([Entry(e.vector, e.place) for e in order[:most]])  # at r_(i+1)
-            lost += order[most:]
-            if not order:
-                break
-        return lost
+            return []
+        order = ranked(self.rungs[-1])
+        most = self.bracket.rungs[len(self.rungs)].configurations  # n_(i+1)
+        self.rungs.append([Entry(e.name, e.vector, e.place) for e in order[:most]])  # at r_(i+1)
+        return order[most:]
 
 
 def ranked(entries: list[Entry]) -> list[Entry]:
@@ -68,10 +70,10 @@ def ranked(entries: list[Entry]) -> list[Entry]:
     return sorted(known, key=lambda e: (e.cost, e.place))
 
 
-def awaiting(entries: list[Entry], vector: FloatArray) -> Entry | None:
-    """The one of this configuration whose cost is not known yet."""
-    unknown = (e for e in entries if e.cost is None)
-    return next((e for e in unknown if same(e.vector[None], vector)[0]), None)
+def alike(entries: Iterable[Entry], vector: FloatArray, name: str | None) -> Entry | None:
+    """The one of this configuration: with this name, or else the first."""
+    equal = [e for e in entries if same(e.vector[None], vector)[0]]
+    return next((e for e in equal if e.name == name), equal[0] if equal else None)
 
 
 def near(budget: float | None, other: Fraction) -> bool:
@@ -96,9 +98,6 @@ class _Race(Learner):
         final, budget = rung == len(budgets) - 1, float(budgets[rung])
         proposal = Proposal("proposed", budget=budget, rung=rung, final=final, entry=entry)
         return self._ledger.add(vector, proposal)
-
-    def _values(self, entries: Iterable[Entry]) -> list[Mapping[str, Any]]:
-        return [self.space.decode(e.vector[None])[0] for e in entries]
 
 
 class Hyperband(_Race):
@@ -135,10 +134,12 @@ class Hyperband(_Race):
         self.schedule = self._planned(trials, plan)
         self._running = [Running(b) for b in self.schedule.brackets]
         self._lost: list[Entry] = []
+        self._early: list[tuple[float | None, Entry]] = []  # told before their rung has opened
         # Each bracket draws the n_0 configurations of its first rung
         for k, running in enumerate(self._running):
-            vectors = self._draw_vectors(running.bracket.rungs[0].configurations, 3, k)
-            running.rungs.append([Entry(v, place) for place, v in enumerate(vectors)])
+            name, n = running.bracket.name, running.bracket.rungs[0].configurations
+            vectors = enumerate(self._draw_vectors(n, 3, k))
+            running.rungs.append([Entry(f"{name}:{place}", v, place) for place, v in vectors])
 
     def _planned(self, trials: int, plan: Callable[[int], Schedule]) -> Schedule:
         """Each bracket has an equal part of the trials."""
@@ -166,9 +167,9 @@ class Hyperband(_Race):
 
     # Asking and telling
 
-    def dropped(self) -> list[Mapping[str, Any]]:
+    def dropped(self) -> list[tuple[str, Mapping[str, Any]]]:
         lost, self._lost = self._lost, []
-        return self._values(lost)
+        return [(e.name, self.space.decode(e.vector[None])[0]) for e in lost]
 
     def ask(self) -> Candidate | None:
         for running in self._running:
@@ -176,31 +177,72 @@ class Hyperband(_Race):
             if entry is not None:  # else its last rung is awaited, or it is over
                 entry.asked = True
                 budgets = [rung.budget for rung in running.bracket.rungs]
-                name = f"{running.bracket.name}:{entry.place}"
-                return self._propose(entry.vector, budgets, len(running.rungs) - 1, name)
+                return self._propose(entry.vector, budgets, len(running.rungs) - 1, entry.name)
         return None
 
-    def expect(self, configuration: Configuration, budget: float | None = None) -> None:
-        entry = self._find(self._ledger.expect(configuration, budget).vector, budget)
+    def withdraw(self, candidate: Candidate) -> None:
+        super().withdraw(candidate)
+        proposal = candidate.proposal
+        entry = self._find(candidate.vector, proposal.budget, proposal.entry)
         if entry is not None:
-            entry.asked = True
+            entry.asked = False
 
-    def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
+    def expect(
+        self, configuration: Configuration, budget: float | None = None, entry: str | None = None
+    ) -> Candidate:
+        awaited = self._ledger.expect(configuration, budget)
+        self._entry(awaited.vector, budget, entry).asked = True
+        return awaited
+
+    def tell(
+        self,
+        configuration: Configuration,
+        cost: float,
+        budget: float | None = None,
+        entry: str | None = None,
+    ) -> None:
         result = self._ledger.tell(configuration, cost, budget)
-        entry = self._find(result.vector, budget)
-        if entry is not None:
-            entry.asked, entry.cost = True, result.cost
-            for running in self._running:
-                self._lost += running.advance()
-
-    def _find(self, vector: FloatArray, budget: float | None) -> Entry | None:
-        """The entry of this configuration at this budget whose cost is not known yet."""
+        told = self._entry(result.vector, budget, entry)
+        told.asked, told.cost = True, result.cost
         for running in self._running:
-            for rung, entries in zip(running.bracket.rungs, running.rungs, strict=False):
-                entry = awaiting(entries, vector) if near(budget, rung.budget) else None
-                if entry is not None:
-                    return entry
-        return None
+            rungs = 0
+            while len(running.rungs) > rungs:
+                rungs = len(running.rungs)
+                self._lost += running.advance()
+                if len(running.rungs) > rungs:
+                    self._recall(running)
+
+    def _entry(self, vector: FloatArray, budget: float | None, name: str | None) -> Entry:
+        """Whose cost is not known yet; where its rung has not opened, it is kept until then."""
+        found = self._find(vector, budget, name)
+        early = (e for r, e in self._early if e.cost is None and r == budget)
+        found = found or alike(early, vector, name)
+        if found is None:
+            found = Entry(name or "", vector, 0)
+            self._early.append((budget, found))
+        return found
+
+    def _recall(self, running: Running) -> None:
+        """What is known already of a rung that has just opened."""
+        budget = running.bracket.rungs[len(running.rungs) - 1].budget
+        for entry in running.rungs[-1]:
+            fitting = [e for r, e in self._early if near(r, budget)]
+            known = alike(fitting, entry.vector, entry.name)
+            if known is not None:
+                self._early = [(r, e) for r, e in self._early if e is not known]
+                entry.asked, entry.cost = known.asked, known.cost
+
+    def _find(self, vector: FloatArray, budget: float | None, name: str | None) -> Entry | None:
+        """The entry of this configuration at this budget whose cost is not known yet."""
+        unknown = [
+            entry
+            for running in self._running
+            for rung, entries in zip(running.bracket.rungs, running.rungs, strict=False)
+            if near(budget, rung.budget)
+            for entry in entries
+            if entry.cost is None
+        ]
+        return alike(unknown, vector, name)
 
 
 class Halving(Hyperband):
@@ -237,8 +279,7 @@ class Asynchronous(_Race):
         self.budgets = [rung.budget for rung in plan.brackets[0].rungs]
         self.full = plan.max_budget
         self._rungs: list[list[Entry]] = [[] for _ in self.budgets]
-        self._drawn = 0
-        self._over = False
+        self._places: set[int] = set()  # that configurations have taken
         self.configurations: int | None = None
 
     # Asking and telling
@@ -252,22 +293,21 @@ class Asynchronous(_Race):
     def ask(self) -> Candidate | None:
         rung, vector, place = self._promotion() or self._fresh()
         if self.spent + self.budgets[rung] / self.full > self.trials:
-            self._over = True
             return None
-        self._drawn += rung == 0
-        self._rungs[rung].append(Entry(vector, place, asked=True))
+        self._places.add(place)
+        self._rungs[rung].append(Entry(str(place), vector, place, asked=True))
         return self._propose(vector, self.budgets, rung, str(place))
 
-    def dropped(self) -> list[Mapping[str, Any]]:
-        """None while trials are left: whoever waits may still go on."""
-        if not self._over or self._ledger.awaited:
-            return []
-        self._over = False
-        gone_on = [{e.place for e in entries} for entries in (*self._rungs[1:], [])]
-        pairs = zip(self._rungs[:-1], gone_on, strict=False)
-        return self._values(
-            e for entries, above in pairs for e in ranked(entries) if e.place not in above
-        )
+    def withdraw(self, candidate: Candidate) -> None:
+        super().withdraw(candidate)
+        rung, name = candidate.proposal.rung or 0, candidate.proposal.entry
+        self._rungs[rung] = [e for e in self._rungs[rung] if e.name != name]
+        if not rung:
+            self._places.discard(int(name or 0))
+
+    def dropped(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """None: while trials are left, whoever waits may still go on."""
+        return []
 
     # What to ask for: a promotion, or a new configuration at the first rung
 
@@ -282,29 +322,51 @@ class Asynchronous(_Race):
         return None
 
     def _fresh(self) -> tuple[int, FloatArray, int]:
-        return 0, self._draw_vectors(1, 4, self._drawn)[0], self._drawn
+        return 0, self._draw_vectors(1, 4, self._free)[0], self._free
 
-    def expect(self, configuration: Configuration, budget: float | None = None) -> None:
-        self._place(self._ledger.expect(configuration, budget).vector, budget)
+    @property
+    def _free(self) -> int:
+        """The first place that no configuration has."""
+        return next(k for k in count() if k not in self._places)
 
-    def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
+    def expect(
+        self, configuration: Configuration, budget: float | None = None, entry: str | None = None
+    ) -> Candidate:
+        awaited = self._ledger.expect(configuration, budget)
+        self._place(awaited.vector, budget, entry)
+        return awaited
+
+    def tell(
+        self,
+        configuration: Configuration,
+        cost: float,
+        budget: float | None = None,
+        entry: str | None = None,
+    ) -> None:
         result = self._ledger.tell(configuration, cost, budget)
-        entry = self._place(result.vector, budget)
-        if entry is not None:
-            entry.cost = result.cost
+        told = self._place(result.vector, budget, entry)
+        if told is not None:
+            told.cost = result.cost
 
-    def _place(self, vector: FloatArray, budget: float | None) -> Entry | None:
+    def _place(self, vector: FloatArray, budget: float | None, name: str | None) -> Entry | None:
         """The open entry of a configuration at its rung; a new one where it was not asked for here."""
         rungs = [k for k, r in enumerate(self.budgets) if near(budget, r)]
         if not rungs:
             return None
         entries = self._rungs[rungs[0]]
-        entry = awaiting(entries, vector)
-        if entry is not None:
-            return entry
-        place = next(
-            (e.place for e in self._rungs[0] if same(e.vector[None], vector)[0]), self._drawn
-        )
-        self._drawn += rungs[0] == 0
-        entries.append(Entry(vector, place, asked=True))
-        return entries[-1]
+        entry = alike((e for e in entries if e.cost is None), vector, name)
+        if entry is None:
+            place = self._place_of(vector, name, bool(rungs[0]))
+            self._places.add(place)
+            entry = Entry(str(place), vector, place, asked=True)
+            entries.append(entry)
+        return entry
+
+    def _place_of(self, vector: FloatArray, name: str | None, later: bool) -> int:
+        """Of a configuration that was not asked for here: that of its first rung, the one that it is
+        named after, or one that is free."""
+        earlier = alike(self._rungs[0], vector, name) if later else None
+        if earlier is not None:
+            return earlier.place
+        own = int(name) if name is not None and name.isdecimal() and len(name) < 10 else None
+        return self._free if own is None or own in self._places else own

@@ -92,9 +92,13 @@ class Learner:
         self.space, self.seed = space, seed
         self._ledger = Ledger(space)
 
-    def expect(self, configuration: Configuration, budget: float | None = None) -> None:
+    def expect(self, configuration: Configuration, budget: float | None = None) -> Candidate:
         """Someone is evaluating this already: await it as if it had been asked for."""
-        self._ledger.expect(configuration, budget)
+        return self._ledger.expect(configuration, budget)
+
+    def withdraw(self, candidate: Candidate) -> None:
+        """Someone else was quicker: as if this had not been asked for."""
+        self._ledger.awaited.remove(candidate)
 
     def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
         """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""

@@ -35,8 +35,11 @@ class Optimizer(Protocol):
         """The next configuration, awaited from now on; None if something must be told first, or,
         with nothing awaited, if the search is over."""
 
-    def expect(self, configuration: Mapping[str, Any], budget: float | None = None) -> None:
-        """Someone is evaluating this already: await it as if it had been asked for."""
+    def expect(
+        self, configuration: Mapping[str, Any], budget: float | None = None
+    ) -> Candidate | None:
+        """Someone is evaluating this already: await it as if it had been asked for. What is awaited,
+        if that can be withdrawn."""
 
     def tell(
         self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
@@ -45,10 +48,42 @@ class Optimizer(Protocol):
 
 
 @runtime_checkable
+class Withdrawing(Protocol):
+    """What an optimiser has besides if several processes may search with it at once."""
+
+    def withdraw(self, candidate: Candidate) -> None:
+        """Someone else was quicker: as if this had not been asked for."""
+
+
+@runtime_checkable
 class Racing(Protocol):
-    """What an optimiser has besides if its configurations go on by rungs, and most of them do not."""
+    """What an optimiser has besides if its configurations go on by rungs, and most of them do not.
+
+    Each has a place of its own in the race, its `entry`, by which it is told from others of the same
+    values. Where no entry is given, or it is another race's, values and budget say which it is.
+    """
 
     configurations: int | None  # how many it will try in all, where it knows
 
-    def dropped(self) -> list[Mapping[str, Any]]:
-        """Configurations that will not go on, since this was asked last."""
+    def expect(
+        self,
+        configuration: Mapping[str, Any],
+        budget: float | None = None,
+        entry: str | None = None,
+    ) -> Candidate | None:
+        """Someone is evaluating this already: await it as if it had been asked for."""
+
+    def tell(
+        self,
+        configuration: Mapping[str, Any],
+        cost: float,
+        budget: float | None = None,
+        entry: str | None = None,
+    ) -> None:
+        """The cost of a configuration at a budget, asked for or not; nan if it failed."""
+
+    def withdraw(self, candidate: Candidate) -> None:
+        """Someone else was quicker: as if this had not been asked for."""
+
+    def dropped(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Entries that will not go on, and their values, since this was asked last."""

@@ -7,14 +7,15 @@ beside another process on the same storage, is the same code as one that never s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hyperlens.errors import SpaceError
-from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer, Racing
+from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer, Racing, Withdrawing
 from hyperlens.optimize.running.engine import Engine
 from hyperlens.optimize.running.stopping import Stop
 from hyperlens.optimize.running.trial_outcome import Outcome
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from hyperlens.optimize.storage.store import Store, StudyTrial
 
 POLL = 1.0  # seconds after which we look what other processes on the storage did
+DOUBTS = 3  # looks at a trial of known values until it is taken to be meant so
+AGAIN = 0.02  # seconds after which we look, where another was quicker than we
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,15 @@ class Loop:
         self.setting, self.store, self.engine, self.progress = setting, store, where, progress
         self.optimizer = setting.optimizer
         self.racing = setting.optimizer if isinstance(setting.optimizer, Racing) else None
-        self.watch = Watch()
+        self.watch = Watch(store.run)
         self.learned: list[int] = []  # numbers of trials, in the order told
-        self.awaited: set[int] = set()  # expected or asked for
+        self.awaited: dict[int, float | None] = {}  # expected or asked for, at which budget
+        self.expected: dict[int, Candidate | None] = {}  # those that others began
         self.ours: dict[int, Proposal] = {}  # where trials of ours are on their way
         self.paused: dict[Any, dict[int, StudyTrial]] = {}  # by their values, and by number
+        self.moving: set[Any] = set()  # values of trials that another takes from rung to rung now
+        self.places: dict[Any, int] = {}  # of a race: the first trial that has begun there
+        self.doubted: Counter[int] = Counter()  # how often we saw trials that may be withdrawn
         self.rungs_told: dict[int, int] = {}
         self.finished = self.failed = 0
         self.best: tuple[float, int] | None = None  # minimised
@@ -102,13 +109,16 @@ class Loop:
                 if (enough and not self.ours) or self._late():
                     at_fault = at_fault and not self._late()
                     return
-                started = 0 if enough else self._start(waiting)
-                if not started and not self.awaited and not self.ours:
-                    self._drop()
+                started, outrun = (0, False) if enough else self._start(waiting)
+                busy = started or outrun or self.awaited or self.ours or self.moving
+                if (
+                    not busy
+                ):  # the optimiser has nothing more to ask: whoever waits waits for nobody
+                    self._prune(t for same in self.paused.values() for t in same.values())
                     self._catch_up()
                     self._show()
-                    return  # the optimiser has nothing more to ask
-                for number, outcome in self.engine.wait(POLL):
+                    return
+                for number, outcome in self.engine.wait(AGAIN if outrun else POLL):
                     self._ended(number, outcome)
                 self.store.beat()
         except KeyboardInterrupt:
@@ -147,36 +157,70 @@ class Loop:
     def _catch_up(self) -> list[StudyTrial]:
         """Tell the optimiser what happened, small budgets first; trials that wait for somebody."""
         waiting, ended, rungs = [], [], []
+        self.paused, self.moving = {}, set()
         for trial in self.store.changes():
             fits = self._fits(trial)
             if fits:
-                new = trial.rungs[self.rungs_told.get(trial.number, 0) :]
-                rungs += [(budget, trial, fits, cost) for budget, cost in new]
-                self.rungs_told[trial.number] = len(trial.rungs)
+                told = self.rungs_told.get(trial.number, 0)
+                rungs += [(budget, trial, fits, cost) for budget, cost in trial.rungs[told:]]
+                self.rungs_told[trial.number] = max(told, len(trial.rungs))
+                place = (trial.place, _key(trial.values))
+                self.places[place] = min(trial.number, self.places.get(place, trial.number))
             if trial.state not in (None, State.RUNNING):
                 ended.append((trial.proposal.budget or 0.0, trial, fits, None))
-            elif fits and trial.paused and trial.state is None:
-                self.awaited.discard(trial.number)
-                self.paused.setdefault(_key(trial.values), {})[trial.number] = trial
             elif fits and trial.number not in self.ours:
-                waiting.append(trial)
+                if trial.paused:
+                    self._rest(trial)
+                elif not self._withdrawn(trial):
+                    waiting.append(trial)
+        for number in self.store.withdrawn & self.awaited.keys():
+            self._withdraw(self.expected[number])
+            del self.awaited[number]
         # A rung opens when all before it are known, those that failed there among them
         rungs.sort(key=lambda event: event[1].number)
         for budget, trial, fits, cost in sorted([*rungs, *ended], key=lambda event: event[0]):
             if cost is None:
                 self._tell_end(trial, fits)
             else:
-                self.optimizer.tell(trial.values, cost, budget)
+                self._tell(trial, cost, budget)
         self._drop()
         return [trial for trial in waiting if self._open(trial)]
+
+    def _rest(self, trial: StudyTrial) -> None:
+        """Keep a trial that waits at its rung, or that nobody let wait there; who is about to let it
+        wait, or to take it further, is not waited for."""
+        self.awaited.pop(trial.number, None)
+        if trial.state is None or self.watch.abandoned(trial.number, trial.lease):
+            self.paused.setdefault(_key(trial.values), {})[trial.number] = trial
+        else:
+            self.moving.add(_key(trial.values))
+
+    def _withdrawn(self, trial: StudyTrial) -> bool:
+        """Is it the second trial of a place in a race, or of what two processes drew at once? Whoever
+        began it withdraws it; we, if that process is gone. Without places, it may be meant so."""
+        first = self.places[(trial.place, _key(trial.values))]
+        if trial.number == first or trial.rungs:
+            return False
+        gone = trial.state is None or self.watch.abandoned(trial.number, trial.lease)
+        if trial.place is None:
+            self.doubted[trial.number] += 1
+            return not gone and self.doubted[trial.number] <= DOUBTS
+        if gone:
+            self.store.withdraw(trial.number, first)
+        return True
+
+    def _tell(self, trial: StudyTrial, cost: float, budget: float | None) -> None:
+        if self.racing is None:
+            self.optimizer.tell(trial.values, cost, budget)
+        else:
+            self.racing.tell(trial.values, cost, budget, trial.proposal.entry)
 
     def _tell_end(self, trial: StudyTrial, fits: bool) -> None:
         self.finished += 1
         self.failed += trial.state is State.FAILED
-        self.awaited.discard(trial.number)
-        self.paused.get(_key(trial.values), {}).pop(trial.number, None)
+        self.awaited.pop(trial.number, None)
         if fits and not (trial.state is State.PRUNED and trial.rungs):
-            self.optimizer.tell(trial.values, trial.cost, trial.proposal.budget)
+            self._tell(trial, trial.cost, trial.proposal.budget)
         if fits:
             self.learned.append(trial.number)
             if trial.state is State.COMPLETE:
@@ -186,9 +230,13 @@ class Loop:
 
     def _open(self, trial: StudyTrial) -> bool:
         """Await a trial that somebody runs, or ran; is there nobody?"""
-        if trial.number not in self.awaited:
-            self.optimizer.expect(trial.values, trial.proposal.budget)
-            self.awaited.add(trial.number)
+        budget = trial.proposal.budget
+        if self.awaited.get(trial.number, -1.0) != budget:
+            if self.racing is None:
+                self.expected[trial.number] = self.optimizer.expect(trial.values, budget)
+            else:
+                self.racing.expect(trial.values, budget, trial.proposal.entry)
+            self.awaited[trial.number] = budget
         return trial.state is None or self.watch.abandoned(trial.number, trial.lease)
 
     def _fits(self, trial: StudyTrial) -> bool:
@@ -201,8 +249,9 @@ class Loop:
 
     # Work is given to the engine: what waits, then what the optimiser proposes
 
-    def _start(self, waiting: list[StudyTrial]) -> int:
-        """Fill the free workers; how many trials were started."""
+    def _start(self, waiting: list[StudyTrial]) -> tuple[int, bool]:
+        """Fill the free workers; how many trials were started, and whether another process took
+        something before us, so that we must look again."""
         started = 0
         while self.engine.free > 0:
             if waiting:
@@ -217,30 +266,37 @@ class Loop:
                     break
                 taken = self._take(candidate)
                 if taken is None:
-                    continue
+                    return started, True
                 number, values, proposal = taken, candidate.values, candidate.proposal
-                self.awaited.add(number)
+                self.awaited[number] = proposal.budget
             self.ours[number] = proposal
             constants = self.setting.space.constants
             self.engine.start(number, {**constants, **values}, proposal.budget)
             started += 1
-        return started
+        return started, False
 
     def _take(self, candidate: Candidate) -> int | None:
-        """The trial of a candidate: a new one, or one that goes on; None if another process has it."""
+        """The trial of a candidate: a new one, or one that goes on; None if another process has it,
+        and then it was not asked for."""
         proposal = candidate.proposal
-        paused = self._unpause(candidate.values, proposal.rung) if proposal.rung else None
-        if paused is not None:
-            return paused.number if self.store.go_on(paused, proposal) else None
-        awaited = sorted(self.awaited)
-        number = self.store.begin(candidate, self.optimizer.name, self.learned, awaited)
-        if proposal.entry is None or proposal.rung:  # later rungs are claimed, not begun
-            return number
-        twin = self.store.twin(number, proposal.entry)
-        if twin is None:
-            return number
-        self.awaited.add(twin)
-        return None
+        values, rung = candidate.values, proposal.rung
+        rests = self._unpause(values, proposal.entry, rung) if rung else None
+        if rests is not None:
+            number, taken = rests.number, self.store.go_on(rests, proposal)
+        elif rung and _key(values) in self.moving:
+            number, taken = -1, False
+        else:
+            awaited = sorted(self.awaited)
+            number = self.store.begin(candidate, self.optimizer.name, self.learned, awaited)
+            alone = not isinstance(self.optimizer, Withdrawing)
+            taken = alone or self.store.twin(number) is None
+        if not taken:
+            self._withdraw(candidate)
+        return number if taken else None
+
+    def _withdraw(self, candidate: Candidate | None) -> None:
+        if candidate is not None and isinstance(self.optimizer, Withdrawing):
+            self.optimizer.withdraw(candidate)
 
     # An evaluation of ours ends a trial, or a rung of a race
 
@@ -250,22 +306,29 @@ class Loop:
         if outcome.cost is None or proposal.final or proposal.budget is None:
             self.store.finish(number, outcome)
         else:
-            self.store.pause(number, outcome.cost, proposal.rung or 0, proposal.budget)
+            self.store.pause(number, outcome.cost, proposal.budget)
 
     def _drop(self) -> None:
         """Prune what will not go on."""
-        for values in self.racing.dropped() if self.racing is not None else ():
-            if (trial := self._unpause(values)) is not None:
-                self.store.prune(trial.number)
+        if self.racing is not None:
+            lost = [self._unpause(values, name) for name, values in self.racing.dropped()]
+            self._prune(trial for trial in lost if trial is not None)
 
-    def _unpause(self, values: Mapping[str, Any], rung: int | None = None) -> StudyTrial | None:
-        """A paused trial of a configuration that has come to this rung, or the least far one; it is
-        paused no more."""
-        same = self.paused.get(_key(values), {})
-        fitting = [t for t in same.values() if rung is None or t.rung + 1 == rung]
+    def _prune(self, trials: Iterable[StudyTrial]) -> None:
+        for trial in trials:
+            self.store.prune(trial.number)
+
+    def _unpause(
+        self, values: Mapping[str, Any], entry: str | None, rung: int | None = None
+    ) -> StudyTrial | None:
+        """A paused trial of a configuration that may go to this rung, or the least far one, its own
+        before another's; it is paused no more."""
+        rests = self.paused.get(_key(values), {})
+        fitting = [t for t in rests.values() if rung is None or t.rung + 1 == rung]
         if not fitting:
             return None
-        return same.pop(min(fitting, key=lambda t: (t.rung, t.number)).number)
+        chosen = min(fitting, key=lambda t: (t.proposal.entry != entry, t.rung, t.number))
+        return rests.pop(chosen.number)
 
     def _show(self) -> None:
         if self.progress is not None:

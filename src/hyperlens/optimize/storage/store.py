@@ -3,11 +3,20 @@ its attributes.
 
 Everything is written the moment it is known, so that a run can be killed at any time. A trial that
 was running then is put back to wait, under its own number, and tried again.
+
+A change of a race takes several writes, of which one decides; the others come before it and say nothing
+by themselves, or after it and are made up for by whoever comes next:
+
+    a rung ends       its cost, an intermediate value: from then on the trial rests, whatever its state
+    a trial goes on   its proposal, which names the next rung: before it the trial rests, after it runs
+    a trial is taken  its state, which changes from waiting to running only once; the lease before it
+                      says by whom
 """
 
 import json
 import math
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -62,7 +71,14 @@ class StudyTrial:
 
     @property
     def paused(self) -> bool:
-        return bool(self.lease.get("paused"))
+        """Is its cost known at the rung where it is?"""
+        return any(budget == self.proposal.budget for budget, _ in self.rungs)
+
+    @property
+    def place(self) -> tuple[str, float | None] | None:
+        """Where in a race it began: whose entry it is, and the budget of its first rung."""
+        first = self.rungs[0][0] if self.rungs else self.proposal.budget
+        return None if self.proposal.entry is None else (self.proposal.entry, first)
 
 
 class Store:
@@ -90,9 +106,14 @@ class Store:
             self._study.set_user_attr(PLAN, plan.to_dict())
         self._distributions = distributions(space)
         self._finished: set[int] = set()
+        self.withdrawn: set[int] = set()  # trials that are the same as earlier ones
+        self._seen = 0  # trials that there were when we looked last, and those of ours right after
+        self.run = uuid.uuid4().hex
+        leases.OPEN.add(self.run)
         self._ours: dict[int, dict[str, Any]] = {}  # leases of trials that this process runs
         self._since: dict[int, float] = {}  # when their evaluations began
         self._beaten = time.monotonic()
+        self._settle_twins()
 
     def _describe(self, study: str, direction: Any, objective: str) -> None:
         """Write down the space and the objective's name, or see that they are the same."""
@@ -109,22 +130,26 @@ class Store:
                     f"{where} was not run by hyperlens; choose another name for the study."
                 )
             self._study.set_user_attr(SPACE, json.loads(self.space.to_json()))
-            with quiet():
-                self._study.set_metric_names([objective])
         elif not _same_space(Space.from_json(json.dumps(known)), self.space):
             raise SourceError(
                 f"{where} was run on another space; give that space, or choose another name for "
                 "the study."
             )
+        if self._study.metric_names is None:
+            with quiet():
+                self._study.set_metric_names([objective])
 
     # Reading
 
     def changes(self) -> Iterator[StudyTrial]:
         """Trials that are new or unfinished since the last call: those that ended in the order in
         which they did, then the others by number."""
+        trials = self._study.get_trials(deepcopy=False)
+        self._seen = len(trials)
+        self.withdrawn |= {trial.number for trial in trials if TWIN in trial.user_attrs}
         fresh = [
             self._trial(trial)
-            for trial in self._study.get_trials(deepcopy=False)
+            for trial in trials
             if trial.number not in self._finished and TWIN not in trial.user_attrs
         ]
         ended = [trial for trial in fresh if trial.state not in (None, State.RUNNING)]
@@ -150,7 +175,7 @@ class Store:
     ) -> int:
         """Write down a candidate as a trial that runs now; its number."""
         params = stored(self.space, candidate.values)
-        ours = leases.lease(attempt=1)
+        ours = leases.lease(1, self.run)
         proposal = candidate.proposal.after(learned, awaited, optimizer)
         template = create_trial(
             state=TrialState.RUNNING,
@@ -164,43 +189,51 @@ class Store:
         )
         self._ours[number] = ours
         self._since[number] = time.time()
+        self._seen += number == self._seen
         return number
 
-    def twin(self, number: int, entry: str) -> int | None:
-        """The trial with which another process took this place of a race before our trial did; ours
-        is withdrawn then. A race of another budget or seed has other configurations there."""
-        *earlier, own = self._study.get_trials(deepcopy=False)[: number + 1]
-        for trial in earlier:
-            same = _proposal(trial).entry == entry
-            if same and trial.params == own.params and TWIN not in trial.user_attrs:
-                ours = self._trial_id(number)
-                self._ours.pop(number, None)
-                self._storage.set_trial_user_attr(ours, TWIN, trial.number)
-                self._storage.set_trial_state_values(ours, TrialState.FAIL)
-                return int(trial.number)
+    def twin(self, number: int) -> int | None:
+        """The trial with which another process was quicker: begun since we looked last, before ours,
+        and the same. Ours is withdrawn then."""
+        if number < self._seen:
+            return None
+        own = self._trial(self._storage.get_trial(self._trial_id(number)))
+        for k in range(self._seen, number):
+            frozen = self._storage.get_trial(self._trial_id(k))
+            other = self._trial(frozen)
+            same = other.values == own.values and other.place == own.place
+            if same and k not in self._ours and TWIN not in frozen.user_attrs:
+                self.withdraw(number, k)
+                return k
         return None
+
+    def withdraw(self, number: int, twin: int) -> None:
+        """It is the same as an earlier trial, and counts for nothing."""
+        self._ours.pop(number, None)
+        trial = self._trial_id(number)
+        with suppress(UpdateFinishedTrialError):
+            self._storage.set_trial_user_attr(trial, TWIN, twin)
+            self._storage.set_trial_state_values(trial, TrialState.FAIL)
+
+    def _settle_twins(self) -> None:
+        """End trials whose withdrawal was interrupted."""
+        for trial in self._study.get_trials(deepcopy=False):
+            if TWIN in trial.user_attrs and not trial.state.is_finished():
+                self.withdraw(trial.number, trial.user_attrs[TWIN])
 
     def claim(self, trial: StudyTrial) -> bool:
         """Take over a trial that waits or was abandoned; False if there is nothing to take."""
-        own, attempt = self._trial_id(trial.number), int(trial.lease.get("attempt", 0)) + 1
-        try:
-            if attempt > MOST_ATTEMPTS:
-                self._write(own, Outcome(reason=f"was interrupted {MOST_ATTEMPTS} times"))
-                return False
-            if trial.state is State.RUNNING:
-                self._storage.set_trial_state_values(own, TrialState.WAITING)
-            if not self._storage.set_trial_state_values(own, TrialState.RUNNING):
-                return False
-            self._ours[trial.number] = leases.lease(attempt)
-            self._since[trial.number] = time.time()
-            self._storage.set_trial_system_attr(own, LEASE, self._ours[trial.number])
-        except UpdateFinishedTrialError:  # someone else was quicker
-            return False
-        return True
+        attempt = int(trial.lease.get("attempt", 0)) + 1
+        if attempt <= MOST_ATTEMPTS:
+            return self._take(trial, attempt)
+        with suppress(UpdateFinishedTrialError):
+            reason = f"was interrupted {MOST_ATTEMPTS} times"
+            self._write(self._trial_id(trial.number), Outcome(reason=reason))
+        return False
 
     def go_on(self, trial: StudyTrial, stage: Proposal) -> bool:
         """Take a paused trial to its next rung; False if someone else was quicker."""
-        if not self.claim(replace(trial, lease={})):
+        if not self._take(trial, 1):
             return False
         own = self._trial_id(trial.number)
         proposal = _proposal(self._storage.get_trial(own))
@@ -208,25 +241,46 @@ class Store:
         self._storage.set_trial_user_attr(own, PROPOSAL, proposal.to_dict())
         return True
 
+    def _take(self, trial: StudyTrial, attempt: int) -> bool:
+        """Make a trial ours, unless it is no more as we saw it."""
+        own, ours = self._trial_id(trial.number), leases.lease(attempt, self.run)
+        now = self._trial(self._storage.get_trial(own))
+        if (now.state, now.lease, now.proposal) != (trial.state, trial.lease, trial.proposal):
+            return False
+        try:
+            self._storage.set_trial_system_attr(own, LEASE, ours)
+            if trial.state is State.RUNNING:  # of a process that is gone
+                self._storage.set_trial_state_values(own, TrialState.WAITING)
+            if not self._storage.set_trial_state_values(own, TrialState.RUNNING):
+                return False
+            self._storage.set_trial_system_attr(own, LEASE, ours)  # if another's came between
+        except UpdateFinishedTrialError:
+            return False
+        self._ours[trial.number] = ours
+        self._since[trial.number] = time.time()
+        return True
+
     # A trial rests, is given up, or ends
 
-    def pause(self, number: int, cost: float, rung: int, budget: float) -> None:
+    def pause(self, number: int, cost: float, budget: float) -> None:
         """Write down the cost at a rung and let the trial wait for the others there."""
         self._ours.pop(number, None)
         trial = self._trial_id(number)
         frozen = self._storage.get_trial(trial)
-        self._clock(trial, number)
-        rungs = [*frozen.user_attrs.get(RUNGS, [])[:rung], budget]
-        self._storage.set_trial_intermediate_value(trial, len(rungs) - 1, cost)
-        self._storage.set_trial_user_attr(trial, RUNGS, rungs)
-        self._storage.set_trial_system_attr(trial, LEASE, {"paused": True})
-        self._storage.set_trial_state_values(trial, TrialState.WAITING)
+        if _proposal(frozen).budget != budget:  # taken for abandoned, and gone on without us
+            return
+        rungs = [*_below(frozen, budget), budget]
+        with suppress(UpdateFinishedTrialError):
+            self._clock(frozen)
+            self._storage.set_trial_user_attr(trial, RUNGS, rungs)
+            self._storage.set_trial_intermediate_value(trial, len(rungs) - 1, cost)
+            self._storage.set_trial_state_values(trial, TrialState.WAITING)
 
     def prune(self, number: int) -> None:
         """A paused trial that does not go on; its value is that of its last rung."""
         trial = self._trial_id(number)
         frozen = self._storage.get_trial(trial)
-        last = len(frozen.user_attrs.get(RUNGS, [])) - 1
+        last = max(frozen.intermediate_values)
         with suppress(UpdateFinishedTrialError):
             self._storage.set_trial_state_values(
                 trial, TrialState.PRUNED, [frozen.intermediate_values[last]]
@@ -236,16 +290,18 @@ class Store:
         """Write down how a trial of ours ended."""
         self._ours.pop(number, None)
         with suppress(UpdateFinishedTrialError):  # taken for abandoned, finished by someone else
-            self._clock(self._trial_id(number), number)
+            self._clock(self._storage.get_trial(self._trial_id(number)))
             self._write(self._trial_id(number), outcome)
 
-    def _clock(self, trial: int, number: int) -> None:
+    def _clock(self, trial: FrozenTrial) -> None:
         """Write down from when until now a trial of a race was evaluated at its rung."""
-        proposal = _proposal(self._storage.get_trial(trial))
-        since = self._since.pop(number, None)
+        proposal = _proposal(trial)
+        since = self._since.pop(trial.number, None)
         if since is not None and proposal.rung is not None:
-            proposal = replace(proposal, spans=(*proposal.spans, (since, time.time())))
-            self._storage.set_trial_user_attr(trial, PROPOSAL, proposal.to_dict())
+            before = proposal.spans[: len(_below(trial, proposal.budget or 0.0))]
+            proposal = replace(proposal, spans=(*before, (since, time.time())))
+            own = self._trial_id(trial.number)
+            self._storage.set_trial_user_attr(own, PROPOSAL, proposal.to_dict())
 
     # Signs of life, and leaving
 
@@ -255,7 +311,7 @@ class Store:
             trial = self._trial_id(number)
             attempt = ours["attempt"] - (not at_fault)
             with suppress(UpdateFinishedTrialError, StorageInternalError):
-                self._storage.set_trial_system_attr(trial, LEASE, {"attempt": attempt})
+                self._storage.set_trial_system_attr(trial, LEASE, {**ours, "attempt": attempt})
                 self._storage.set_trial_state_values(trial, TrialState.WAITING)
         self._ours.clear()
 
@@ -283,6 +339,7 @@ class Store:
         )
 
     def close(self) -> None:
+        leases.OPEN.discard(self.run)
         self._storage.remove_session()
         engine = getattr(self._storage, "engine", None)
         if engine is not None:
@@ -307,6 +364,7 @@ class Store:
         cost = _cost(trial) if trial.state is TrialState.COMPLETE else math.nan
         names = self.space.names
         sign = -1.0 if self.maximize else 1.0
+        costs = trial.intermediate_values
         rungs = enumerate(trial.user_attrs.get(RUNGS, []))
         return StudyTrial(
             trial.number,
@@ -316,7 +374,7 @@ class Store:
             _proposal(trial),
             trial.system_attrs.get(LEASE, {}),
             _seconds(trial.datetime_complete) or 0.0,
-            tuple((float(r), sign * trial.intermediate_values[k]) for k, r in rungs),
+            tuple((float(r), sign * costs[k]) for k, r in rungs if k in costs),
         )
 
 
@@ -330,6 +388,11 @@ _STATES = {
 
 def _proposal(trial: FrozenTrial) -> Proposal:
     return Proposal.from_dict(trial.user_attrs.get(PROPOSAL)) or Proposal()
+
+
+def _below(trial: FrozenTrial, budget: float) -> list[float]:
+    """Budgets of the rungs that it was at before this one."""
+    return [r for r in trial.user_attrs.get(RUNGS, []) if r < budget]
 
 
 def _trial(trial: FrozenTrial) -> Trial:
