@@ -21,6 +21,7 @@ from sqlalchemy import event
 from hyperlens.errors import HyperlensError, SourceError
 from hyperlens.importers import read
 from hyperlens.importers.optuna.sql import read_server, read_sqlite
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
@@ -115,7 +116,13 @@ def _check_against_optuna(history: History, study: optuna.Study) -> None:
         assert theirs.datetime_complete is not None
         assert ours.started == pytest.approx(theirs.datetime_start.timestamp(), abs=1e-5)
         assert ours.ended == pytest.approx(theirs.datetime_complete.timestamp(), abs=1e-5)
-        assert ours.budget == (theirs.last_step if ours.state is State.PRUNED else None)
+        assert ours.budget is None
+        steps = (
+            {}
+            if ours.curve is None
+            else dict(zip(ours.curve.steps, ours.curve.values[:, 0], strict=True))
+        )
+        assert steps == pytest.approx(theirs.intermediate_values, nan_ok=True)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -506,7 +513,8 @@ def test_the_schema_of_optuna_2_is_read(tmp_path: Path) -> None:
     history = read(tmp_path / "old.db")
     assert history.objective().maximize
     assert [t.costs[0] for t in history.trials] == pytest.approx([0.5, math.nan], nan_ok=True)
-    assert [t.budget for t in history.trials] == [None, 9.0]
+    assert [t.budget for t in history.trials] == [None, None]
+    assert history.trials[1].curve == Curve.of([(4, (0.1,)), (9, (0.2,))])
     assert [dict(t.values) for t in history.trials] == [{"x": 0.3, "q": 0.5}, {"x": 0.4, "q": 1.0}]
     assert history.space["q"].choices == (0.0, 0.25, 0.5, 0.75, 1.0)
 

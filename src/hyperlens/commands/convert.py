@@ -22,6 +22,7 @@ def validate(source: Source, reading: TableReading, form: Form = "table") -> Non
         reading.maximize,
         reading.parameters,
         reading.constraint,
+        reading.step,
     )
     print_record(record, form, [])
 

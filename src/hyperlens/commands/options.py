@@ -114,6 +114,10 @@ class TableReading(Reading):
         str | None,
         typer.Option("--parameters", help="Columns of a table that are parameters: 'lr,depth'."),
     ] = None
+    step: Annotated[
+        str | None,
+        typer.Option(help="The column of a table with the steps of learning curves, a row each."),
+    ] = None
 
     @property
     def parameters(self) -> list[str] | None:

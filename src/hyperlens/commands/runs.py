@@ -40,6 +40,7 @@ def read(
         maximize=maximize,
         parameters=reading.parameters,
         constraint=reading.constraint,
+        step=reading.step,
     )
     hypervolume = one == HYPERVOLUME
     history = run(objective=None if hypervolume else named or None)

@@ -24,12 +24,15 @@ def validate(
     maximize: Directions | None = None,
     parameters: Sequence[str] | None = None,
     constraint: str | Sequence[str] | None = None,
+    step: str | None = None,
 ) -> Validation:
     """Read a run and say what was found, what was left out, and what cannot be said of it.
 
     It takes what `read` takes. A direction that is not known is said here instead of asked for.
     """
-    options = ReadOptions(study, space, objective, maximize, parameters, constraint, lenient=True)
+    options = ReadOptions(
+        study, space, objective, maximize, parameters, constraint, step, lenient=True
+    )
     return validation(open_run(source, options))
 
 

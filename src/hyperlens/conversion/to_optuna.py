@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperlens.conversion.to_table import description, unwritable
 from hyperlens.errors import SourceError
-from hyperlens.importers.optuna.extras import KEY, extras
+from hyperlens.importers.optuna.extras import KEY, extras, is_intermediate
 from hyperlens.importers.optuna.stored_study import METRIC_NAMES
 from hyperlens.proposal import EXCESS, LIMITS, PLAN, PROPOSAL, REASON, SPACE
 from hyperlens.runs.history import History, State, Trial
@@ -35,6 +35,7 @@ _INSERT = {
     "trials": "trial_id, number, study_id, state, datetime_start, datetime_complete",
     "trial_params": "trial_id, param_name, param_value, distribution_json",
     "trial_values": "trial_id, objective, value, value_type",
+    "trial_intermediate_values": "trial_id, step, intermediate_value, intermediate_value_type",
     "trial_user_attributes": "trial_id, key, value_json",
     "trial_system_attributes": "trial_id, key, value_json",
 }
@@ -110,6 +111,12 @@ def _rows(history: History, study: int) -> dict[str, Iterator[Row]]:
             if _state(t) != "FAIL" and not any(map(math.isnan, t.costs))
             for position, cost in enumerate(t.costs)
         ),
+        "trial_intermediate_values": (
+            (k, int(step), *_value(value))
+            for k, t in trials
+            if t.curve is not None and is_intermediate(t.curve)
+            for step, (value,) in zip(t.curve.steps, t.curve.values.tolist(), strict=True)
+        ),
         "trial_user_attributes": _attributes(history),
         "trial_system_attributes": (
             (k, EXCESS, json.dumps([None if e != e else e for e in t.excess]))
@@ -136,7 +143,7 @@ def _moment(seconds: float | None) -> str:
 def _value(cost: float) -> Row:
     if math.isfinite(cost):
         return cost, "FINITE"
-    return None, "INF_POS" if cost > 0 else "INF_NEG"
+    return None, "NAN" if math.isnan(cost) else "INF_POS" if cost > 0 else "INF_NEG"
 
 
 def _params(history: History) -> Iterator[Row]:

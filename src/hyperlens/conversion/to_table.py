@@ -13,12 +13,13 @@ from hyperlens.spaces.space import Space
 
 
 def write_table(history: History, folder: Path) -> None:
-    """Write `trials.csv`, `configspace.json` and `run.json` into a new or empty folder."""
+    """Write `trials.csv`, `configspace.json`, `run.json` and any curves into a new or empty folder."""
     try:
         folder.mkdir(exist_ok=True)
         if any(folder.iterdir()):
             raise SourceError(f"The folder '{folder}' is not empty; name a new one with --out.")
         _write_trials(history, folder / neutral.TRIALS)
+        _write_curves(history, folder / neutral.CURVES)
         history.space.save(folder / neutral.SPACE)
         (folder / neutral.RUN).write_text(json.dumps(description(history), indent=1) + "\n")
     except OSError as problem:
@@ -54,6 +55,19 @@ def _write_trials(history: History, path: Path) -> None:
             ]
             costs = ["" if c != c else repr(c) for c in (*trial.costs, *trial.excess)]
             rows.writerow([*_facts(trial), *costs, *values])
+
+
+def _write_curves(history: History, path: Path) -> None:
+    """One report a row; no file where no trial has a curve."""
+    if all(trial.curve is None for trial in history.trials):
+        return
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["row", "step", *map(neutral.metric_column, history.objectives)])
+        for k, trial in enumerate(history.trials):
+            if trial.curve is not None:
+                for step, values in zip(trial.curve.steps, trial.curve.values, strict=True):
+                    rows.writerow([k, *map(repr, (float(step), *values.tolist()))])
 
 
 def _facts(trial: Trial) -> list[str]:

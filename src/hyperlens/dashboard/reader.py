@@ -97,6 +97,8 @@ def digest(history: History) -> str:
         row += [t.started, t.ended, t.proposer, t.reason, t.proposal and t.proposal.to_dict()]
         row += t.excess
         digest.update(json.dumps(row, default=str).encode("utf-8", "replace"))
+        if t.curve is not None:
+            digest.update(t.curve.steps.tobytes() + t.curve.values.tobytes())
     return digest.hexdigest()
 
 
@@ -104,7 +106,7 @@ def _state(history: History, version: str, seconds: float) -> RunState:
     from hyperlens.sections.explainable import explainable
     from hyperlens.sections.run.models import tells_models
 
-    budgets = sorted({t.budget for t in history.trials if t.budget is not None})
+    budgets = history.budgets
     numbers, recorded = explainable(history)
     return RunState(
         version=version,
@@ -113,7 +115,7 @@ def _state(history: History, version: str, seconds: float) -> RunState:
         analysed=sum(t.state in history.analysed for t in history.trials),
         parameters=history.space.names,
         objectives=tuple((o.name, o.maximize) for o in history.objectives),
-        budgets=tuple(budgets) if len(budgets) > 1 else (),
+        budgets=budgets if len(budgets) > 1 else (),
         explained=numbers[-MOST_EXPLAINED:],
         recorded=recorded,
         models=tells_models(history),

@@ -41,6 +41,7 @@ def read(
     maximize: Directions | None = None,
     parameters: Sequence[str] | None = None,
     constraint: str | Sequence[str] | None = None,
+    step: str | None = None,
 ) -> History:
     """Read a run into a History.
 
@@ -50,10 +51,11 @@ def read(
     from the values. `objective` chooses what was measured, one name or several, as in
     `["loss", "latency:min"]`, `maximize` its direction where the run records none (or the names of all
     objectives that are maximised); `constraint` is what a trial must keep to be of use, as in
-    "latency < 20", one or several; `parameters` names the columns of a table that are parameters;
-    `study` names one of several studies. Nothing is written, and no pickle is opened.
+    "latency < 20", one or several; `parameters` names the columns of a table that are parameters, `step`
+    the column that holds the steps of learning curves, of which each has its own row; `study` names one
+    of several studies. Nothing is written, and no pickle is opened.
     """
-    options = ReadOptions(study, space, objective, maximize, parameters, constraint)
+    options = ReadOptions(study, space, objective, maximize, parameters, constraint, step)
     return open_run(source, options)
 
 

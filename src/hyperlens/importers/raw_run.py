@@ -12,7 +12,7 @@ from pathlib import Path
 from hyperlens.errors import NoTrials, SourceError, SpaceError, listed
 from hyperlens.importers.directions import directed
 from hyperlens.importers.files import inside
-from hyperlens.importers.read_options import ReadOptions, parameters_refused, settle
+from hyperlens.importers.read_options import ReadOptions, parameters_refused, settle, step_refused
 from hyperlens.importers.spaces.inference import conclude
 from hyperlens.importers.values import Json
 from hyperlens.runs.history import History, Objective, State, Trial
@@ -61,6 +61,8 @@ def as_history(run: RawRun, options: ReadOptions) -> History:
             f"{run.source[:1].upper()}{run.source[1:]} holds one run and no studies by name; "
             "leave out the study."
         )
+    if options.step is not None:
+        raise step_refused(run.source)
     if not run.trials:
         raise NoTrials(f"There are no trials in {run.source}; run some before reading it.")
     notes = list(run.notes)
@@ -69,7 +71,14 @@ def as_history(run: RawRun, options: ReadOptions) -> History:
         directed(run.objectives[k], run.directed, options, k == order[0], notes, run.source)
         for k in order
     )
-    trials = [replace(t, costs=tuple(t.costs[k] for k in order)) for t in run.trials]
+    trials = [
+        replace(
+            t,
+            costs=tuple(t.costs[k] for k in order),
+            curve=t.curve and t.curve.ordered(order),
+        )
+        for t in run.trials
+    ]
     on_space = _inferred if options.space is None and run.space is None else _fitted
     space, trials = on_space(run, trials, options, notes)
     limits = tuple(run.limits)

@@ -22,7 +22,7 @@ class ReadOptions:
     `objective` is one name or several, the first in front, each perhaps with its direction as in
     `latency:min`; `maximize` is the direction of the first objective, the names of all that are
     maximised, or the direction of each by its name. `constraint` is one limit or several, as in
-    `latency < 20`.
+    `latency < 20`. `step` is the column of a table that holds the step of learning curves.
     `lenient` reads a run although a question about it is open, and leaves a note instead.
     """
 
@@ -32,6 +32,7 @@ class ReadOptions:
     maximize: Directions | None = None
     parameters: Sequence[str] | None = None
     constraint: str | Sequence[str] | None = None
+    step: str | None = None
     lenient: bool = False
 
     @property
@@ -79,6 +80,12 @@ def directed_name(text: str) -> tuple[str, bool | None]:
 def parameters_refused() -> SourceError:
     return SourceError(
         "The parameters are those of the space; leave out --parameters (parameters= in Python)."
+    )
+
+
+def step_refused(source: str) -> SourceError:
+    return SourceError(
+        f"{source[:1].upper()}{source[1:]} knows its steps; leave out --step (step= in Python)."
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.notebook import view
 from hyperlens.proposal import Proposal
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.divergence import divergence
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.runs.tail import Tail, find_tail
@@ -60,7 +61,7 @@ class Trial:
     """One evaluation. `costs` are as the user measured them, one per objective, nan if unknown.
 
     `excess` says of each limit of the run by how much it was exceeded: not above 0 keeps it, nan is
-    unknown.
+    unknown. `curve` is what it measured on its way, where that is known.
     """
 
     number: int
@@ -76,6 +77,7 @@ class Trial:
     reason: str | None = None  # why it failed or was pruned
     proposal: Proposal | None = None  # what an optimiser of ours recorded with it
     excess: tuple[float, ...] = ()
+    curve: Curve | None = None
 
     @property
     def feasible(self) -> bool:
@@ -157,6 +159,11 @@ class History:
                 raise AnalysisError(
                     f"Trial {trial.number} says of {len(trial.excess)} limits whether it keeps them and "
                     f"the run has {len(self.limits)}; give one excess for each limit."
+                )
+            if trial.curve is not None and trial.curve.values.shape[1] != len(self.objectives):
+                raise AnalysisError(
+                    f"The curve of trial {trial.number} has {trial.curve.values.shape[1]} values a step "
+                    f"for {len(self.objectives)} objectives; give one for each objective."
                 )
         object.__setattr__(self, "vectors", self.space.encode([t.values for t in self.trials]))
 
@@ -287,6 +294,14 @@ class History:
         unit = known.sum(axis=0) / np.maximum((known > 0).sum(axis=0), 1)
         total = (above / np.where(unit > 0, unit, 1.0)).sum(axis=1)
         return np.where(np.isnan(total), np.inf, total)
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """Budgets that trials were given, rising. Where a complete trial has none, what pruned ones have
+        is the step at which they were stopped, and no budget."""
+        every = all(t.budget is not None for t in self.trials if t.state is State.COMPLETE)
+        given = (t.budget for t in self.trials if every or t.state is State.COMPLETE)
+        return tuple(sorted({budget for budget in given if budget is not None}))
 
     @property
     def is_analysed(self) -> BoolArray:

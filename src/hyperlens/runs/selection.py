@@ -57,7 +57,7 @@ class Selection:
             trials = [t for t in trials if t.state in analysed]
             conditions.append(f"in the state {' or '.join(sorted(analysed))}")
         if self.budget is not None and self.budget != "largest":
-            trials = _at(trials, self.budget)
+            trials = _at(history, trials, self.budget)
             conditions.append(f"of budget {self.budget:g}")
         if self.where is not None:
             condition = parse(self.where)
@@ -105,10 +105,11 @@ def _states(states: Iterable[str]) -> frozenset[State]:
     return frozenset(known[word] for word in words)
 
 
-def _at(trials: Sequence[Trial], budget: float) -> list[Trial]:
-    if part := [t for t in trials if t.budget == budget]:
+def _at(history: History, trials: Sequence[Trial], budget: float) -> list[Trial]:
+    levels = history.budgets
+    part = [t for t in trials if t.budget == budget]
+    if part and budget in levels:
         return part
-    levels = sorted({t.budget for t in trials if t.budget is not None})
     remedy = f"choose one of {listed(f'{b:g}' for b in levels)}" if levels else "leave it out"
     raise AnalysisError(f"No trial has the budget {budget:g}; {remedy}.")
 
@@ -292,7 +293,7 @@ def _with_objective(
     history: History, objective: Objective, values: FloatArray, note: str
 ) -> History:
     trials = tuple(
-        replace(trial, costs=(float(value),))
+        replace(trial, costs=(float(value),), curve=None)
         for trial, value in zip(history.trials, values, strict=True)
     )
     return replace(history, objectives=(objective,), trials=trials, notes=(*history.notes, note))

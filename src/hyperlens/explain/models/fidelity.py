@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from hyperlens.runs.history import Data, History, State
+from hyperlens.runs.history import Data, History, State, Trial
 from hyperlens.spaces.cube import Axis, BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.words import counted
@@ -81,7 +81,8 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
     what = _named(levels, len(history.trials))
     if (why := _untestable(levels)) is not None:
         return replace(alone, sentence=f"{what} and are left out: {why}", most=lower > len(data.y))
-    finding, doubt, errors = _tested(history.space.cube, levels, seed)
+    end = f"at budget {levels.budget.max():g}" if history.budgets else "at the end"
+    finding, doubt, errors = _tested(history.space.cube, levels, end, seed)
     if finding == "equal":
         levels = levels.part(levels.full | levels.pruned)
         finding = "equal" if not levels.full.all() else "worse"
@@ -90,7 +91,6 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
         return replace(alone, sentence=sentence, most=lower > len(data.y))
     known = _completed(history, levels, finding == "equal", seed)
     predicted = counted(int((~known.measured).sum()), "configuration")
-    end = f"at budget {levels.budget.max():g}"
     how = f"{predicted} count with the cost that a forest predicts {end}; with them, {errors}"
     if finding == "equal":
         how = (
@@ -116,9 +116,7 @@ def _levels(history: History, objective: str | None) -> _Levels:
     costs = chosen.sign * history.measured(chosen)
     states = history.analysed | {State.PRUNED}
     apart = np.zeros(len(costs), dtype=bool) if history.keep_tail else history.diverged(objective)
-    budgets = np.array(
-        [np.nan if t.budget is None else t.budget for t in history.trials], dtype=float
-    )
+    budgets = np.array([_spent(t) for t in history.trials], dtype=float)
     complete = np.array([t.state is State.COMPLETE for t in history.trials], dtype=bool)
     usable = np.array([t.state in states for t in history.trials], dtype=bool)
     usable &= np.isfinite(costs) & ~apart & (complete | np.isfinite(budgets))
@@ -129,6 +127,13 @@ def _levels(history: History, objective: str | None) -> _Levels:
     full = budget == np.nanmax(budget) if np.isfinite(budget).any() else np.ones_like(budget, bool)
     pruned = np.array([history.trials[i].state is State.PRUNED for i in rows], dtype=bool)
     return _Levels(rows, history.vectors[rows], costs[rows], budget, full, pruned & ~full)
+
+
+def _spent(trial: Trial) -> float:
+    """A trial's budget; where it has none and was pruned, the step that it came to."""
+    if trial.budget is None and trial.state is State.PRUNED and trial.curve is not None:
+        return trial.curve.last
+    return np.nan if trial.budget is None else trial.budget
 
 
 def _named(levels: _Levels, total: int) -> str:
@@ -159,7 +164,7 @@ def _wider(cube: Cube) -> Cube:
     return Cube((*cube.axes, Axis()), cube.conditions)
 
 
-def _tested(cube: Cube, levels: _Levels, seed: int) -> tuple[Finding, float, str]:
+def _tested(cube: Cube, levels: _Levels, end: str, seed: int) -> tuple[Finding, float, str]:
     """What lower budgets do to the prediction of hidden costs at the largest, how far off these then
     are, and that in words beside the error without them."""
     at_full = np.flatnonzero(levels.full)
@@ -179,7 +184,7 @@ def _tested(cube: Cube, levels: _Levels, seed: int) -> tuple[Finding, float, str
         finding = "better"
     with_lower, without = np.sqrt(squared.mean(axis=1)) / y[at_full].std()
     errors = (
-        f"hidden costs at budget {levels.budget.max():g} are predicted with an error of "
+        f"hidden costs {end} are predicted with an error of "
         f"{with_lower:.2f} of their standard deviation, without them with {without:.2f}"
     )
     return finding, float(np.sqrt(squared[0].mean())), errors

@@ -25,9 +25,9 @@ class Spending(Record):
     """Trials by model (rows) and budget (columns); one row or column where the run has no such choice.
 
     `choice` is the parameter that switches most others on and off, the model in a search over
-    models. `best` is the best cost of each cell in the user's direction, nan where none was analysed;
-    `seconds` is nan where no times were recorded. `path[m, k]` is the part of the first `steps[k]`
-    trials that model m got.
+    models. Trials without a budget are the last column, None. `best` is the best cost of each cell in
+    the user's direction, nan where none was analysed; `seconds` is nan where no times were recorded.
+    `path[m, k]` is the part of the first `steps[k]` trials that model m got.
     """
 
     objective: str
@@ -62,11 +62,12 @@ class Spending(Record):
                     f"The best {self.objective}, {number(float(best[first]))}, is of "
                     f"{self.models[first]}."
                 )
-        if len(self.budgets) > 1:
-            by = self.trials.sum(axis=0)
-            low, high = self.budgets[0], self.budgets[-1]
+        known = [budget for budget in self.budgets if budget is not None]
+        if len(known) > 1:
+            by = self.trials.sum(axis=0)[: len(known)]
+            low, high = known[0], known[-1]
             sentences.append(
-                f"There are {len(self.budgets)} budgets from {low:g} to {high:g}: {by[0]} trials at "
+                f"There are {len(known)} budgets from {low:g} to {high:g}: {by[0]} trials at "
                 f"the smallest, {by[-1]} at the largest."
             )
         return " ".join(sentences)
@@ -116,9 +117,10 @@ def spending(history: History, objective: str | None = None) -> Spending:
     seconds, timed = np.zeros(shape), False
     best = np.full(shape, math.nan)
     of_model = []
+    column = {budget: j for j, budget in enumerate(budgets)}
     for trial in history.trials:
         i = 0 if name is None else _place(models, trial.values.get(name))
-        j = 0 if budgets == (None,) else _place(budgets, trial.budget)
+        j = column.get(trial.budget, column.get(None))
         of_model.append(i)
         if i is None or j is None:
             continue
@@ -159,10 +161,13 @@ def model_choice(space: Space) -> str | None:
 
 
 def _budgets(history: History) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
-    levels = sorted({t.budget for t in history.trials if t.budget is not None})
+    levels = history.budgets
     if len(levels) > MOST_BUDGETS:
         return (None,), (f"There are {len(levels)} different budgets; they are not told apart.",)
-    return (tuple(levels), ()) if len(levels) > 1 else ((None,), ())
+    if len(levels) < 2:
+        return (None,), ()
+    every = all(t.budget in levels for t in history.trials)
+    return (levels if every else (*levels, None)), ()
 
 
 def _place(levels: tuple[Any, ...], value: Any) -> int | None:

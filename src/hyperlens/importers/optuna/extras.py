@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from hyperlens.importers.optuna.stored_study import StoredTrial
 from hyperlens.importers.values import Json, as_dict, as_list
 from hyperlens.proposal import PROPOSAL, Proposal
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.spaces.space import Space
 
@@ -24,7 +27,15 @@ def extras(trial: Trial) -> dict[str, Any]:
     facts = {name: getattr(trial, name) for name in FACTS}
     costs = [cost if math.isfinite(cost) else str(cost) for cost in trial.costs]
     proposal = trial.proposal and trial.proposal.to_dict()
-    return facts | {"state": str(trial.state), "costs": costs, "proposal": proposal}
+    facts |= {"state": str(trial.state), "costs": costs, "proposal": proposal}
+    if trial.curve is not None and not is_intermediate(trial.curve):
+        facts["curve"] = trial.curve.to_dict()
+    return facts
+
+
+def is_intermediate(curve: Curve) -> bool:
+    """Can Optuna hold it itself? It has whole steps, and one value at each."""
+    return curve.values.shape[1] == 1 and bool((curve.steps == np.rint(curve.steps)).all())
 
 
 def restore(history: History, trials: Sequence[StoredTrial]) -> History:
@@ -54,10 +65,12 @@ def _order(objectives: Sequence[Objective], run: Json) -> list[int]:
 
 def _trial(trial: Trial, facts: Json, order: Sequence[int]) -> Trial:
     costs = [float(facts["costs"][k]) for k in order]
+    curve = Curve.from_dict(facts.get("curve"))
     return replace(
         trial,
         **{name: facts[name] for name in FACTS},
         state=State(facts["state"]),
         costs=tuple(costs),
         proposal=Proposal.from_dict(facts["proposal"]),
+        curve=curve and curve.ordered(order) if "curve" in facts else trial.curve,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.stored_study import METRIC_NAMES, StoredStudy, StoredTrial, choose
-from hyperlens.importers.values import Json, seconds
+from hyperlens.importers.values import Json, number, seconds
 from hyperlens.proposal import LIMITS, PLAN, SPACE, STOPPED
 
 _DIRECTIONS = ("NOT_SET", "MINIMIZE", "MAXIMIZE")
@@ -54,7 +54,7 @@ def _operations(path: Path, notes: list[str]) -> Iterator[tuple[int, Json]]:
     """Line numbers and operations; a last line that was cut off is left out and noted."""
     broken = 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        for at, line in enumerate(file, 1):
             if not line.strip():
                 continue
             if broken:
@@ -63,9 +63,9 @@ def _operations(path: Path, notes: list[str]) -> Iterator[tuple[int, Json]]:
                     "remove that line from a copy."
                 )
             try:
-                yield number, json.loads(line)
+                yield at, json.loads(line)
             except ValueError:
-                broken = number
+                broken = at
     if broken:
         notes.append(f"The last line of '{path.name}' is cut off and was left out.")
 
@@ -117,7 +117,10 @@ class _Replay:
             seconds(operation.get("datetime_start")),
             seconds(operation.get("datetime_complete")),
             values if value is None else [value],
-            max(map(int, operation.get("intermediate_values", {})), default=None),
+            {
+                int(step): number(value)
+                for step, value in operation.get("intermediate_values", {}).items()
+            },
             {
                 name: study.distributions.value(name, texts[name], stored)
                 for name, stored in operation.get("params", {}).items()
@@ -141,7 +144,7 @@ def _change(study: StoredStudy, trial: StoredTrial, operation: Json) -> None:
         trial.started = seconds(operation.get("datetime_start")) or trial.started
         trial.ended = seconds(operation.get("datetime_complete")) or trial.ended
     elif code == _STEP:
-        trial.last_step = max(trial.last_step or 0, int(operation["step"]))
+        trial.steps[int(operation["step"])] = number(operation.get("intermediate_value"))
     elif code == _USER_ATTRIBUTE:
         trial.attributes |= operation["user_attr"]
     else:

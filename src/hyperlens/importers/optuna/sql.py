@@ -5,6 +5,7 @@ another version; these queries read all its schemas since 2.0. A SQLite file is 
 into a private temporary database first, so a running study is locked for that moment only.
 """
 
+import math
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
@@ -25,7 +26,7 @@ from hyperlens.importers.optuna.stored_study import (
     parsed,
 )
 from hyperlens.importers.values import one_line, seconds
-from hyperlens.proposal import EXCESS, LIMITS, PLAN, PROPOSAL, SPACE, STOPPED
+from hyperlens.proposal import EXCESS, LIMITS, PLAN, PROPOSAL, RUNGS, SPACE, STOPPED
 from hyperlens.runs import databases
 
 _INFINITE = {"INF_POS": float("inf"), "INF_NEG": float("-inf"), "NAN": float("nan")}
@@ -165,8 +166,8 @@ def _times_are_utc(database: Database) -> bool:
     return major.isdigit() and int(major) >= 5
 
 
-def _of(study: int, condition: str = "") -> str:
-    return f"trial_id IN (SELECT trial_id FROM trials WHERE study_id = {study}{condition})"
+def _of(study: int) -> str:
+    return f"trial_id IN (SELECT trial_id FROM trials WHERE study_id = {study})"
 
 
 def _params(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> Distributions:
@@ -204,18 +205,20 @@ def _values(database: Database, study: int, trials: Mapping[int, StoredTrial]) -
 
 
 def _steps(database: Database, study: int, trials: Mapping[int, StoredTrial]) -> None:
-    """The last step that each pruned trial reported."""
-    table = "trial_intermediate_values"
-    table = table if table in database.columns else "trial_values"
+    """What trials reported on their way."""
+    table, value = "trial_intermediate_values", "intermediate_value"
+    if table not in database.columns:  # before Optuna 2.4
+        table, value = "trial_values", "value"
     if not database.has(table, "step"):
         return
-    pruned = _of(study, " AND state = 'PRUNED'")
+    kind = f"{value}_type" if database.has(table, f"{value}_type") else "NULL"
     rows = database.select(
-        f"SELECT trial_id, MAX(step) FROM {table} WHERE {pruned} GROUP BY trial_id"
+        f"SELECT trial_id, step, {value}, {kind} FROM {table} WHERE {_of(study)}"
     )
-    for trial_id, step in rows:
+    for trial_id, step, reported, value_type in rows:
         if trial_id in trials:
-            trials[trial_id].last_step = int(step)
+            known = _INFINITE.get(value_type, reported)
+            trials[trial_id].steps[int(step)] = math.nan if known is None else float(known)
 
 
 def _attributes(
@@ -223,7 +226,7 @@ def _attributes(
 ) -> None:
     """All keys, since samplers leave traces in them, but only the contents that are shown, or every
     one."""
-    keys = ", ".join(f"'{key}'" for key in (*REASONS, *PROPOSERS, PROPOSAL, EXCESS))
+    keys = ", ".join(f"'{key}'" for key in (*REASONS, *PROPOSERS, PROPOSAL, RUNGS, EXCESS))
     shown = f"a.key IN ({keys}) OR SUBSTR(a.key, 1, {len(EXCESS) + 1}) = '{EXCESS}:'"
     content = "a.value_json" if every else f"CASE WHEN {shown} THEN a.value_json END"
     for table in ("trial_user_attributes", "trial_system_attributes"):

@@ -31,14 +31,15 @@ _TRACES = {
 
 @dataclass
 class StoredTrial:
-    """One trial. `state` and `attributes` are Optuna's; `values` is None before it is told."""
+    """One trial. `state` and `attributes` are Optuna's; `values` is None before it is told, `steps` are
+    the intermediate values."""
 
     number: int
     state: str
     started: float | None = None
     ended: float | None = None
     values: Sequence[float | None] | None = None
-    last_step: int | None = None
+    steps: dict[int, float] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
 

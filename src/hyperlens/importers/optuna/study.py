@@ -18,11 +18,12 @@ from hyperlens.importers.optuna.recorded_space import recorded_space
 from hyperlens.importers.optuna.sql import read_server, read_sqlite
 from hyperlens.importers.optuna.stored_study import StoredStudy, StoredTrial, choose
 from hyperlens.importers.raw_run import chosen_first
-from hyperlens.importers.read_options import ReadOptions, settle
+from hyperlens.importers.read_options import ReadOptions, settle, step_refused
 from hyperlens.importers.spaces.conditions import infer
 from hyperlens.importers.values import as_list, seconds
-from hyperlens.proposal import LIMITS, PLAN, PROPOSAL, SPACE, STOPPED, TWIN, Proposal
+from hyperlens.proposal import LIMITS, PLAN, PROPOSAL, RUNGS, SPACE, STOPPED, TWIN, Proposal
 from hyperlens.runs import databases
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.limits import with_limits
 from hyperlens.runs.search_plan import SearchPlan
@@ -51,7 +52,7 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
                 seconds(frozen.datetime_start),
                 seconds(frozen.datetime_complete),
                 frozen.values,
-                frozen.last_step,
+                dict(frozen.intermediate_values),
                 dict(frozen.params),
                 frozen.user_attrs | frozen.system_attrs,
             )
@@ -144,6 +145,8 @@ def _objectives(stored: StoredStudy, options: ReadOptions) -> tuple[list[Objecti
         raise SourceError(
             "An Optuna study knows its parameters; leave out --parameters (parameters= in Python)."
         )
+    if options.step is not None:
+        raise step_refused("an Optuna study")
     count = len(stored.directions)
     names = list(map(str, stored.metric_names or ()))
     if len(names) != count:
@@ -184,8 +187,6 @@ def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> T
     values += [math.nan] * (len(order) - len(values))
     proposal = Proposal.from_dict(trial.attributes.get(PROPOSAL))
     budget = None if proposal is None else proposal.budget
-    if budget is None and trial.state == "PRUNED" and trial.last_step is not None:
-        budget = float(trial.last_step)
     return Trial(
         trial.number,
         trial.params,
@@ -198,6 +199,7 @@ def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> T
         reason=trial.reason,
         proposal=proposal,
         excess=tuple(trial.excess.get(name, math.nan) for name in limits),
+        curve=Curve.raced(trial.steps, trial.attributes.get(RUNGS), budget, values[0]),
     )
 
 

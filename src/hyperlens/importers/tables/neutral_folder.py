@@ -1,9 +1,11 @@
-"""The neutral form of a run, which `convert` writes: a folder of three files.
+"""The neutral form of a run, which `convert` writes: a folder of three files, or four.
 
     trials.csv         one trial a row: its facts, `metric:NAME (minimize)`, `param:NAME`
     configspace.json   the space, in ConfigSpace's own form
     run.json           where the run came from, its objectives and limits, what was noticed and
                        inferred, and the plan of a search over models
+    curves.csv         where trials have learning curves: the row of the trial in trials.csv, from 0,
+                       a step, and each metric there
 
 By how much a trial exceeds a limit stands in `excess:LIMIT`.
 
@@ -24,11 +26,12 @@ from hyperlens.importers.raw_run import RawRun, as_history
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.values import as_dict, as_list, one_line
 from hyperlens.proposal import Proposal
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
 
-TRIALS, SPACE, RUN = "trials.csv", "configspace.json", "run.json"
+TRIALS, SPACE, RUN, CURVES = "trials.csv", "configspace.json", "run.json", "curves.csv"
 FORMAT = "hyperlens run 1"
 FACTS = (  # in the order of Trial, which has values and costs after the number
     *("number", "state", "budget", "seed", "instance", "started", "ended", "proposer", "reason"),
@@ -83,12 +86,13 @@ def read(folder: Path, options: ReadOptions) -> History:
     limits = tuple(str(limit) for limit in description.get("limits", []))
     try:
         trials = _trials(folder / TRIALS, space, objectives, limits)
+        trials = _with_curves(trials, folder, objectives)
     except (ValueError, KeyError, OverflowError) as problem:
         raise SourceError(
             f"The file '{folder / TRIALS}' is not as 'hyperlens convert' writes it "
             f"({one_line(problem)}); convert the run again."
         ) from problem
-    asked = (options.study, options.space, options.maximize) != (None, None, None)
+    asked = (options.study, options.space, options.maximize, options.step) != (None,) * 4
     if not (asked or options.objectives or options.parameters or options.constraint):
         run = (space, tuple(objectives), tuple(trials), source, tuple(notes))
         return History(*run, plan=plan, limits=limits)
@@ -124,6 +128,18 @@ def _trials(
     number, *rest = ([_fact(name, cell) for cell in cells[name]] for name in FACTS)
     every = zip(number, rows, costs, *rest, excess, strict=True)
     return [Trial(*trial) for trial in every]
+
+
+def _with_curves(trials: list[Trial], folder: Path, objectives: Sequence[Objective]) -> list[Trial]:
+    if (path := inside(folder, CURVES)) is None:
+        return trials
+    cells = _columns(path)
+    values = [[float(cell) for cell in cells[metric_column(o)]] for o in objectives]
+    reports: dict[int, list[tuple[float, tuple[float, ...]]]] = {}
+    rows = map(int, cells["row"])
+    for row, step, *at in zip(rows, map(float, cells["step"]), *values, strict=True):
+        reports.setdefault(row, []).append((step, tuple(at)))
+    return [replace(t, curve=Curve.of(reports.get(k, ()))) for k, t in enumerate(trials)]
 
 
 def _fact(name: str, cell: str) -> Any:

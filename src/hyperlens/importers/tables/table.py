@@ -19,7 +19,9 @@ from hyperlens.importers.tables.cells import bad_cost, numbers, typed, values
 from hyperlens.importers.tables.columns import assign_roles, ignored_note
 from hyperlens.importers.tables.details import read_details
 from hyperlens.importers.tables.frames import check_names, read_frame
+from hyperlens.importers.tables.steps import find_steps
 from hyperlens.importers.tables.wandb import unpacked
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.runs.limits import with_limits
 from hyperlens.spaces.cube import BoolArray
@@ -107,8 +109,18 @@ def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> 
     roles = assign_roles(columns, space, options, what)
     if len(frame) == 0:
         raise SourceError(f"{what} has no rows; give one row for each trial.")
-    notes = [*frame.attrs.get("notes", ()), *roles.notes]
+    notes = list(frame.attrs.get("notes", ()))
+    steps = find_steps(frame, roles, space, options, what)
+    if steps is not None:
+        roles = assign_roles([c for c in columns if c != steps.column], space, options, what)
+        notes += steps.notes
+    notes += roles.notes
     costs = [numbers(frame[column], column, bad_cost) for column in roles.costs]
+    curves: list[Curve | None] = [None] * len(frame)
+    if steps is not None:
+        curves = steps.curves(costs)
+        frame = frame.iloc[steps.ends]
+        costs = [[column[i] for i in steps.ends] for column in costs]
     details, used, remarks = read_details(frame, roles.details)
     states = details.get("state", [State.COMPLETE] * len(frame))
     if space is None:
@@ -127,7 +139,7 @@ def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> 
     ]
     facts = [details.get(name, [None] * len(frame)) for name in _FACTS]
     every = zip(details["number"], rows, zip(*costs, strict=True), states, *facts, strict=True)
-    trials = [Trial(*trial) for trial in every]
+    trials = [replace(Trial(*t), curve=curve) for t, curve in zip(every, curves, strict=True)]
     kept = tuple(trials[i] for i in whole)
     history = History(space, tuple(objectives), kept, source, tuple(notes))
     known = _cells(frame, roles.limited, lambda cells, _: typed(cells))

@@ -1,7 +1,7 @@
 """Keras Tuner: a project's folder, with a `trial.json` in the folder of each trial.
 
 Each trial holds the whole space as it was then, the values, the metrics with their directions and
-the score of the metric that was optimised.
+the score of the metric that was optimised; the metric's observations by step are the trial's curve.
 """
 
 import math
@@ -13,6 +13,7 @@ from hyperlens.importers.files import entries, inside, load_json, malformed
 from hyperlens.importers.raw_run import RawRun
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.values import Json, amount, as_dict, as_list, last_line, number, states
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.clauses import Clauses, Literal, one_of
 from hyperlens.spaces.parameter import MOST_LEVELS, Parameter, apart
@@ -43,7 +44,7 @@ def read(folder: Path, options: ReadOptions) -> RawRun:
     return RawRun(
         f"Keras Tuner project {folder.name}",
         [objective or Objective("score")],
-        [_trial(k, document) for k, document in enumerate(documents)],
+        [_trial(k, document, objective) for k, document in enumerate(documents)],
         None if options.space is not None else _space(documents, notes),
         directed=objective is not None,
         notes=notes,
@@ -80,7 +81,7 @@ def _observed(metric: Json) -> set[float]:
     return means
 
 
-def _trial(position: int, document: Json) -> Trial:
+def _trial(position: int, document: Json, objective: Objective | None) -> Trial:
     values = as_dict(document["hyperparameters"].get("values"))
     state = _STATES.get(str(document.get("status")), State.FAILED)
     score = number(document.get("score"))
@@ -93,7 +94,19 @@ def _trial(position: int, document: Json) -> Trial:
         state,
         budget=amount(values.get(_EPOCHS)),
         reason=last_line(document.get("message")),
+        curve=_curve(document, objective.name) if objective else None,
     )
+
+
+def _curve(document: Json, metric: str) -> Curve | None:
+    """Means over executions by step."""
+    metrics = as_dict(as_dict(document.get("metrics")).get("metrics"))
+    reports: list[tuple[float, tuple[float]]] = []
+    for observation in map(as_dict, as_list(as_dict(metrics.get(metric)).get("observations"))):
+        value = observation.get("value")
+        if values := [number(v) for v in (value if isinstance(value, list) else [value])]:
+            reports.append((number(observation.get("step")), (math.fsum(values) / len(values),)))
+    return Curve.of(reports)
 
 
 def _space(documents: Sequence[Json], notes: list[str]) -> Space | None:

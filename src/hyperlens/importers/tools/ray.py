@@ -1,7 +1,8 @@
 """Ray Tune: an experiment's folder, read from its JSON and CSV files; its pickles are never opened.
 
 Each trial has a folder with `params.json` and `result.json` (one report a line) or `progress.csv`;
-`experiment_state-*.json` says how trials ended. The last report counts, its iteration is the budget.
+`experiment_state-*.json` says how trials ended. The last report counts, its iteration is the budget; all
+of them are the trial's curve.
 Neither space nor direction is in these files. A folder of `configs.json` and `results.json` with one
 object each, which some tools make of an experiment, is read too.
 """
@@ -28,6 +29,7 @@ from hyperlens.importers.values import (
     number,
     states,
 )
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import Objective, State, Trial
 from hyperlens.spaces.parameter import is_number
 
@@ -88,7 +90,7 @@ def _trial_folders(folder: Path) -> list[Path]:
 def _experiment(folder: Path, options: ReadOptions) -> tuple[list[str], list[Trial]]:
     states = _states(folder)
     reports = {path: _reports(path) for path in _trial_folders(folder)}
-    metrics = _metrics([last for _, last in reports.values()])
+    metrics = _metrics([every[-1] for every in reports.values() if every])
     if not metrics:
         raise SourceError(
             f"No trial of '{folder}' reported a number; wait until one has, or check the folder."
@@ -100,7 +102,8 @@ def _experiment(folder: Path, options: ReadOptions) -> tuple[list[str], list[Tri
         "--objective NAME (objective= in Python).",
     )
     trials: list[Trial] = []
-    for path, (first, last) in reports.items():
+    for path, every in reports.items():
+        first, last = (every[0], every[-1]) if every else ({}, {})
         name = str(last.get("trial_id") or _identity(path))
         state = states.get(name, State.COMPLETE if last else State.RUNNING)
         error = _error(path)
@@ -116,30 +119,33 @@ def _experiment(folder: Path, options: ReadOptions) -> tuple[list[str], list[Tri
                 started=moment(first.get("timestamp")),
                 ended=moment(last.get("timestamp")) if state is not State.RUNNING else None,
                 reason=error,
+                curve=_curve(every, names),
             )
         )
     trials.sort(key=lambda t: t.started or math.inf)  # folders are listed by name
     return names, [replace(trial, number=position) for position, trial in enumerate(trials)]
 
 
-def _reports(folder: Path) -> tuple[Json, Json]:
-    """The first and the last report of a trial; empty where there is none."""
-    first: Json = {}
-    last: Json = {}
+def _curve(reports: list[Json], names: list[str]) -> Curve | None:
+    """What was reported of each metric by iteration, or by the number of the report."""
+    steps = (number(r.get("training_iteration", k)) for k, r in enumerate(reports, 1))
+    values = (tuple(number(r.get(name)) for name in names) for r in reports)
+    return Curve.of(zip(steps, values, strict=True))
+
+
+def _reports(folder: Path) -> list[Json]:
+    """All reports of a trial in their order."""
     if (path := inside(folder, "result.json")) and path.stat().st_size:
-        for _, line in json_lines(path):
-            if isinstance(line, dict):
-                first, last = first or line, line
-        return first, flat({k: v for k, v in last.items() if k != "config"})
-    if path := inside(folder, "progress.csv"):
-        try:
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    last = {k: _cell(v) for k, v in row.items() if isinstance(k, str)}
-                    first = first or last
-        except (csv.Error, UnicodeDecodeError, OSError) as problem:
-            raise broken(path, problem) from problem
-    return first, last
+        lines = [line for _, line in json_lines(path) if isinstance(line, dict)]
+        return [flat({k: v for k, v in line.items() if k != "config"}) for line in lines]
+    if not (path := inside(folder, "progress.csv")):
+        return []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            return [{k: _cell(v) for k, v in r.items() if isinstance(k, str)} for r in rows]
+    except (csv.Error, UnicodeDecodeError, OSError) as problem:
+        raise broken(path, problem) from problem
 
 
 def _cell(text: Any) -> Any:
