@@ -199,7 +199,9 @@ def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> T
         reason=trial.reason,
         proposal=proposal,
         excess=tuple(trial.excess.get(name, math.nan) for name in limits),
-        curve=Curve.raced(trial.steps, trial.attributes.get(RUNGS), budget, values[0]),
+        curve=Curve.raced(trial.steps, trial.attributes.get(RUNGS), budget, values[0])
+        if len(order) == 1
+        else None,
     )
 
 

@@ -44,6 +44,7 @@ from hyperlens.proposal import (
     TWIN,
     Proposal,
 )
+from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.runs.stopped import Stopped
@@ -409,6 +410,9 @@ def _trial(trial: FrozenTrial) -> Trial:
         proposer=proposal.optimizer,
         reason=None if state is State.COMPLETE else trial.user_attrs.get(REASON),
         proposal=Proposal.from_dict(trial.user_attrs.get(PROPOSAL)),
+        curve=Curve.raced(
+            trial.intermediate_values, trial.user_attrs.get(RUNGS), proposal.budget, _cost(trial)
+        ),
     )
 
 
