@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types tests pages browser clean
+.PHONY: demo test lint types tests pages browser dist try-dist clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -26,6 +26,15 @@ tests: $(VENV)/installed-dev browser
 
 pages: $(VENV)/installed-dev # what docs/architecture.md and docs/references.md show of the source
 	$(BIN)/python tests/house_pages.py
+
+dist: $(VENV)/installed-dev # wheel and sdist in dist/, and what is in them checked
+	rm -rf dist build src/*.egg-info/SOURCES.txt
+	$(BIN)/python -m build --no-isolation --outdir dist . >dist.log 2>&1 || { cat dist.log; exit 1; }
+	@rm -f dist.log
+	$(BIN)/python tests/delivered.py
+
+try-dist: dist # the wheel in an empty environment
+	$(BIN)/python tests/delivered.py --try
 
 browser: # the pages are tested in a real one; without it those tests are skipped
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \

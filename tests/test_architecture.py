@@ -114,6 +114,7 @@ MAY_USE = {
         "errors",
     },
     "cli": {"commands", "terminal", "errors"},
+    "__main__": {"cli"},
 }
 
 # what could run another's text, and why it may

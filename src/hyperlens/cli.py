@@ -104,7 +104,6 @@ app = typer.Typer(
     name="hyperlens",
     cls=Commands,
     help="Explain a hyperparameter tuning run: what mattered, how, and how surely.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -129,7 +128,7 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):  # a terminal without Unicode shows what it can
             stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(app(standalone_mode=False))
+        sys.exit(app(prog_name="hyperlens", standalone_mode=False))
     except HyperlensError as problem:
         _complain(str(problem))
         sys.exit(2)

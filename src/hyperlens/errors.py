@@ -30,6 +30,13 @@ class AnalysisError(HyperlensError):
     """The run was read, but the question cannot be answered from it."""
 
 
+# what to say where a table in Parquet cannot be read for want of a reader
+NO_PARQUET = (
+    "The table '{}' is in Parquet, which needs the extra 'parquet'; install it with "
+    "'pip install hyperlens[parquet]', or give a CSV."
+)
+
+
 def listed(names: Iterable[object], most: int = 8) -> str:
     """Names for a message: quoted, joined by commas, cut after `most`."""
     items = [f"'{name}'" for name in names]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperlens.errors import AnalysisError, SourceError, listed
+from hyperlens.errors import NO_PARQUET, AnalysisError, SourceError, listed
 from hyperlens.spaces.cube import FloatArray
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def read(path: str | Path) -> DataFrame:
             separator = max(",\t;", key=first.count)
             text.seek(0)
             rows = [row for row in csv.reader(text, delimiter=separator) if any(row)]
+    except ImportError as problem:
+        raise SourceError(NO_PARQUET.format(path)) from problem
     except Exception as problem:  # pyarrow's errors have no common base
         reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
         raise SourceError(

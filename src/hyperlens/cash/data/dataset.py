@@ -22,7 +22,7 @@ from hyperlens.cash.data.column_kinds import (
 )
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.preprocessing import text
-from hyperlens.errors import SourceError, listed
+from hyperlens.errors import NO_PARQUET, SourceError, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +78,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
             frame = pd.read_csv(path, **form, na_values=MISSING, low_memory=False)
             form |= {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
             head = list(pd.read_csv(path, **form).iloc[0])
+    except ImportError as problem:
+        raise SourceError(NO_PARQUET.format(path)) from problem
     except Exception as problem:  # pyarrow's and pandas' errors have no common base
         reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
         raise SourceError(

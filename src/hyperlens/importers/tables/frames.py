@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hyperlens.errors import SourceError, listed
+from hyperlens.errors import NO_PARQUET, SourceError, listed
 from hyperlens.importers.files import json_lines, load_json
 from hyperlens.importers.values import flat, one_line
 
@@ -92,6 +92,8 @@ def _parquet(path: Path) -> DataFrame:
 
     try:
         return pandas.read_parquet(path)
+    except ImportError as problem:
+        raise SourceError(NO_PARQUET.format(path)) from problem
     except Exception as problem:  # pyarrow's errors have no common base
         raise SourceError(
             f"The file '{path}' is not a readable Parquet table ({one_line(problem)}); "

@@ -1,0 +1,85 @@
+"""What a user gets: the module as a command, completion in a shell, metadata, extras."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from house import ROOT
+
+import hyperlens as hl
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def module(*words: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "hyperlens", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_module_is_the_command() -> None:
+    assert module("--version").strip() == hl.__version__
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("hyperlens expl", ["explain"]), ("hyperlens importance --among a", ["all"])],
+)
+def test_a_shell_completes(typed: str, offered: list[str]) -> None:
+    where = str(len(typed.split()) - 1)
+    told = module(_HYPERLENS_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=where)
+    assert told.split() == offered
+
+
+def test_parquet_without_its_reader_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*args: object, **options: object) -> None:
+        raise ImportError("no engine")
+
+    monkeypatch.setattr(pd, "read_parquet", missing)
+    path = tmp_path / "run.parquet"
+    path.write_bytes(b"PAR1....PAR1")
+    from hyperlens.cash.data.dataset import read_table
+    from hyperlens.comparison.score_table import read
+
+    for reader in (hl.read, read_table, read):
+        with pytest.raises(hl.SourceError, match=r"pip install hyperlens\[parquet\]"):
+            reader(path)
+
+
+def test_every_extra_is_complete_and_bounded() -> None:
+    extras = PROJECT["optional-dependencies"]
+    developed = re.search(r"hyperlens\[(.*)\]", extras["dev"][0])
+    assert developed is not None
+    assert {*developed[1].split(",")} == {*extras} - {"dev", "docs", "experiments"}
+    for need in [*PROJECT["dependencies"], *(n for group in extras.values() for n in group)]:
+        assert ">=" in need or need.startswith("hyperlens["), f"{need} has no lower bound"
+
+
+def test_constraints_name_every_core_dependency() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").lower().splitlines()
+    pinned = {line.split("==")[0].replace("_", "-") for line in lines if "==" in line}
+    needed = {need.split(">=")[0].lower() for need in PROJECT["dependencies"]}
+    assert needed <= pinned, needed - pinned
+
+
+def test_the_container_serves_what_the_extras_give() -> None:
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    named = re.search(r"hyperlens-\*\.whl\[(.*?)\]|\.\[(.*?)\]", text)
+    assert named is not None
+    assert {*(named[1] or named[2]).split(",")} <= {*PROJECT["optional-dependencies"]}
+    assert '"hyperlens", "serve"' in text
