@@ -23,6 +23,7 @@ import scipy
 from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
 from hyperlens.spaces.points import sample_box, sobol
 from hyperlens.surrogates.additive.components import Components, Effect, Rows
+from hyperlens.surrogates.additive.crowding import spread_out
 from hyperlens.surrogates.additive.hyper import TREND
 from hyperlens.surrogates.additive.kernel import Density
 from hyperlens.surrogates.additive.learnt_set import LearntSet
@@ -39,7 +40,7 @@ ANCHOR_NOISE = (
 )
 HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-WIDENED = 1.3  # how much wider intervals are than the posterior, which takes its kernel for certain
+WIDENED = 1.15  # how much wider intervals are than the posterior, which takes its kernel for certain
 FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that predicts them
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
@@ -90,20 +91,20 @@ class Additive:
     def _learn(
         self, X: FloatArray, y: FloatArray, doubt: FloatArray | None = None
     ) -> np.random.Generator:
-        """Draw hyperparameters, from some of the rows if there are many."""
+        """Draw hyperparameters, from rows that are no crowd, and from some of them if there are many."""
         cube = Cube.continuous(X.shape[1]) if self._cube is None else self._cube
         self.cube, self.X, self.y = cube, X, y
         self.doubt = np.zeros(len(y)) if doubt is None else doubt
         self._capped: dict[float, Weights] = {}
         self.components = Components(cube)
         rng = np.random.default_rng(self.seed)
-        self.fitted_on = min(len(y), FITTED_ON)
-        self.sets = ()
+        self.sets, self.fitted_on = (), len(y)
         if np.ptp(y) == 0:
             return rng
-        some = np.sort(rng.permutation(len(y))[:FITTED_ON])
+        some = spread_out(cube, X, FITTED_ON, rng)
         if np.ptp(y[some]) == 0:
             some[0] = np.argmax(y != y[some[0]])
+        self.fitted_on = len(some)
         density = Density(self.components, self.components.rows(X[some]), y[some], self.doubt[some])
         best = mode(density, rng)
         count = SETS if len(y) <= MANY else FEWER_SETS
