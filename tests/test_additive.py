@@ -21,6 +21,7 @@ from hyperlens.surrogates.additive import additive
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.basis import Basis
 from hyperlens.surrogates.additive.components import Components
+from hyperlens.surrogates.additive.crowding import spread_out
 from hyperlens.surrogates.additive.hyper import TREND, Hyper, Prior, spectrum
 from hyperlens.surrogates.additive.kernel import JITTER, Density, Kernel
 from hyperlens.surrogates.additive.learnt_set import LearntSet
@@ -826,6 +827,32 @@ def test_more_rows_than_hyperparameters_are_learnt_from() -> None:
     assert model.fitted_on == 200
     new = sampled(CONTINUOUS, 100, 1)
     np.testing.assert_allclose(model.mean(new), smooth(new), atol=0.1)
+
+
+MIXED_AXES = Cube((Axis(), Axis(), Axis.categorical(3)), {1: (((2, ((0.0, 1 / 3),)),),)})
+
+
+def test_a_crowd_is_learnt_from_as_few() -> None:
+    rng = np.random.default_rng(0)
+    design = MIXED_AXES.vectors(rng.random((60, 3)))
+    crowd = MIXED_AXES.vectors(np.array([0.7, 0.7, 0.1]) + 0.01 * rng.random((200, 3)))
+    rows = spread_out(MIXED_AXES, np.vstack([design, crowd]), 200, rng)
+    assert (rows < 60).sum() >= 40
+    assert (rows >= 60).sum() <= 10
+    assert len(spread_out(MIXED_AXES, np.vstack([design, crowd]), 25, rng)) == 25
+
+
+def test_next_to_all_of_a_design_is_learnt_from_and_every_repeat() -> None:
+    rng = np.random.default_rng(0)
+    design = rng.random((100, 5))
+    cube = Cube.continuous(5)
+    assert len(spread_out(cube, design, 200, rng)) >= 95
+    repeated = np.vstack([design, design[:50]])
+    assert len(spread_out(cube, repeated, 200, rng)) >= 140
+    few = np.full((30, 5), 0.5) + 1e-3 * rng.random((30, 5))
+    assert len(spread_out(cube, few, 200, rng)) == 30
+    levels = Cube((Axis.categorical(2), Axis.categorical(2)))  # random rows are mostly repeats
+    assert len(spread_out(levels, levels.vectors(rng.random((80, 2))), 200, rng)) == 80
 
 
 def test_rows_left_out_are_predicted_like_a_fit_without_them() -> None:

@@ -205,7 +205,7 @@ def winner(
     measured = Measured(small.X, small.y, small.which)
     useful, limited = _useful(history, tried, small, chosen.name)
     with one_thread():
-        model = _learnt(history, small, chosen.name, seed)
+        model = _learnt(history, small, seed)
         truth = true_costs(history.space.cube, measured, model, noise, seed, useful)
     if matters is None:
         matters = MATTERS * float(np.median(small.observed) - small.observed[useful].min())
@@ -318,12 +318,8 @@ def _check_comparable(history: History, tried: Configurations, objective: str) -
         )
 
 
-def _learnt(history: History, tried: Configurations, objective: str, seed: int) -> Additive:
-    """Hyperparameters given all costs; those of an additive process that learnt from the same."""
-    fitted = history.memory.get(("fit", "additive", seed, objective, 64, None, None))
-    if fitted is not None and np.array_equal(fitted.model.y, tried.y):
-        model: Additive = fitted.model
-        return model
+def _learnt(history: History, tried: Configurations, seed: int) -> Additive:
+    """Hyperparameters given all costs."""
     try:
         return Additive(history.space.cube, seed).learn(tried.X[tried.which], tried.y)
     except ValueError as problem:

@@ -40,13 +40,15 @@ ANCHOR_NOISE = (
 )
 HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-WIDENED = 1.15  # how much wider intervals are than the posterior, which takes its kernel for certain
+WIDENED = (
+    1.15  # how much wider intervals are than the posterior, which takes its kernel for certain
+)
 FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that predicts them
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
 UNKNOWN_SURPRISE = 1.4  # where too few rows could show it: as much as searches usually have
 CHUNK = 1024  # rows at which draws are asked at once
-POINTS = 1280  # predictions over which a pointwise variance is averaged, over all of a grid
+POINTS = 640  # predictions over which a pointwise variance is averaged, over all of a grid
 
 
 class Additive:
@@ -70,7 +72,10 @@ class Additive:
         `doubt` (n,) is how far off each cost may be beside the noise: a standard deviation, in those of
         all costs; 0 of one that was measured.
         """
-        rng = self._learn(X, y, doubt)
+        rng = np.random.default_rng(self.seed)
+        self._begin(X, y, doubt)
+        if np.ptp(y):
+            self._learn(spread_out(self.cube, X, FITTED_ON, rng), rng)
         if not self.sets:
             self.surprise, width = 1.0, self.components.ends[-1]
             self.anchor_costs = np.full((ANCHORS, 2), y[0])
@@ -84,36 +89,37 @@ class Additive:
         return self
 
     def learn(self, X: FloatArray, y: FloatArray) -> Self:
-        """Draw hyperparameters alone, `sets`, as `fit` does; none where all costs are equal."""
-        self._learn(X, y)
+        """Draw hyperparameters alone, `sets`; none where all costs are equal.
+
+        They are for what is asked of the rows themselves, so that a crowd counts with all its rows.
+        """
+        rng = np.random.default_rng(self.seed)
+        self._begin(X, y, None)
+        if np.ptp(y):
+            self._learn(np.sort(rng.permutation(len(y))[:FITTED_ON]), rng)
         return self
 
-    def _learn(
-        self, X: FloatArray, y: FloatArray, doubt: FloatArray | None = None
-    ) -> np.random.Generator:
-        """Draw hyperparameters, from rows that are no crowd, and from some of them if there are many."""
-        cube = Cube.continuous(X.shape[1]) if self._cube is None else self._cube
-        self.cube, self.X, self.y = cube, X, y
+    def _begin(self, X: FloatArray, y: FloatArray, doubt: FloatArray | None) -> None:
+        self.cube = Cube.continuous(X.shape[1]) if self._cube is None else self._cube
+        self.X, self.y = X, y
         self.doubt = np.zeros(len(y)) if doubt is None else doubt
-        self._capped: dict[float, Weights] = {}
-        self.components = Components(cube)
-        rng = np.random.default_rng(self.seed)
+        self.components = Components(self.cube)
         self.sets, self.fitted_on = (), len(y)
-        if np.ptp(y) == 0:
-            return rng
-        some = spread_out(cube, X, FITTED_ON, rng)
-        if np.ptp(y[some]) == 0:
-            some[0] = np.argmax(y != y[some[0]])
+        self._capped: dict[float, Weights] = {}
+
+    def _learn(self, some: IntArray, rng: np.random.Generator) -> None:
+        """Draw hyperparameters from some of the rows."""
+        if np.ptp(self.y[some]) == 0:
+            some[0] = np.argmax(self.y != self.y[some[0]])
         self.fitted_on = len(some)
-        density = Density(self.components, self.components.rows(X[some]), y[some], self.doubt[some])
+        rows = self.components.rows(self.X[some])
+        density = Density(self.components, rows, self.y[some], self.doubt[some])
         best = mode(density, rng)
-        count = SETS if len(y) <= MANY else FEWER_SETS
+        count = SETS if len(self.y) <= MANY else FEWER_SETS
         drawn = sample(density, best, count, rng)
-        rows = self.components.rows(X)
-        learnt = (rows, y, self.doubt)
+        learnt = (self.components.rows(self.X), self.y, self.doubt)
         self.mode = LearntSet.of(self.components, best, *learnt)
         self.sets = tuple(LearntSet.of(self.components, t, *learnt) for t in drawn)
-        return rng
 
     def _surprise(self) -> float:
         """How far the first rows lie from what the later ones say of them, in standard deviations.
