@@ -327,6 +327,8 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "spending": spending(choice),
         "luck": lucky(),
         "pareto": None,
+        "true_front": None,
+        "tradeoff": (),
         "failures": None,
         "footprint": footprint(name),
         "models": None,

@@ -14,15 +14,19 @@ from typer.testing import CliRunner
 
 import hyperlens as hl
 from hyperlens.cli import app
-from hyperlens.runs.hypervolume import growth, volume
+from hyperlens.explain.objectives.front_draws import nondominated
+from hyperlens.runs.hypervolume import growth, on_front, volume
+from hyperlens.sections.choices import Choices
+from hyperlens.sections.explanation import Explanation
+from hyperlens.sections.plan import PLAN
 from hyperlens.spaces.cube import FloatArray
 
 SPACE = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 9)])
 TWO = (hl.Objective("latency"), hl.Objective("accuracy", maximize=True))
 
 
-def run(costs: FloatArray, objectives: tuple[hl.Objective, ...] = TWO) -> hl.History:
-    values = SPACE.decode(SPACE.sample(len(costs), 0))
+def run(costs: FloatArray, objectives: tuple[hl.Objective, ...] = TWO, seed: int = 0) -> hl.History:
+    values = SPACE.decode(SPACE.sample(len(costs), seed))
     rows = zip(values, costs.tolist(), strict=True)
     trials = tuple(hl.Trial(i + 10, v, tuple(c)) for i, (v, c) in enumerate(rows))
     return hl.History(SPACE, objectives, trials)
@@ -140,7 +144,64 @@ def test_a_trial_is_chosen_within_limits_and_what_they_cost_is_said() -> None:
         hl.choose(history, latency__lt=0)
 
 
-def test_commands_and_report_have_the_front(tmp_path: Path) -> None:
+@given(st.integers(0, 999), st.integers(1, 3))
+def test_fronts_of_draws_are_those_of_each_draw(seed: int, m: int) -> None:
+    T = np.random.default_rng(seed).permuted(np.tile(np.arange(9.0), (4, m, 1)), axis=2)
+    T = np.swapaxes(T, 1, 2)  # no two costs are equal
+    np.testing.assert_array_equal(nondominated(T), [on_front(costs) for costs in T])
+
+
+def noisy(seed: int, noise: float = 0.25) -> tuple[hl.History, FloatArray]:
+    """A run of two noisy objectives, and their true costs."""
+    X = SPACE.encode(SPACE.decode(SPACE.sample(40, seed)))
+    k, x = X.T  # in the order of the names
+    truth = np.column_stack([x + 0.3 * k, 1 - np.sqrt(x) + 0.6 * (k - 0.5) ** 2])
+    away = noise * truth.std(axis=0) * np.random.default_rng(seed).normal(size=truth.shape)
+    both = (hl.Objective("loss"), hl.Objective("latency"))
+    return run(truth + away, both, seed), truth
+
+
+def test_what_is_said_to_be_on_the_true_front_is() -> None:
+    """Probabilities are as high as they are right, over runs with known truth."""
+    said, true = [], []
+    for seed in range(3):
+        history, truth = noisy(seed)
+        found = hl.true_front(history)
+        said += found.probability.tolist()
+        true += on_front(truth)[found.trial - 10].tolist()
+        assert found.volumes[0] <= found.volumes[1] <= found.volumes[2]
+    p, on = np.array(said), np.array(true)
+    assert np.mean((p - on) ** 2) < 0.8 * np.mean((on.mean() - on) ** 2)  # Brier score
+    assert on[p >= 0.9].mean() >= 0.9
+    assert on[p < 0.05].mean() < 0.1
+
+
+def test_without_noise_the_true_front_is_the_measured_one() -> None:
+    history, _ = noisy(0)
+    found = hl.true_front(history, noise={"loss": 0.0, "latency": 0.0})
+    np.testing.assert_array_equal(found.probability, found.on.astype(float))
+    on = np.sort(found.trial[found.on])
+    assert on.tolist() == np.sort(hl.pareto(history).frame["trial"]).tolist()
+    assert found.volumes == pytest.approx([found.hypervolume] * 3)
+    assert "more probably not" not in found.sentence
+    measured = np.array([t.costs for t in history.trials])
+    for x, y in zip(found.across, found.band[1], strict=True):  # the staircase by hand
+        below = measured[measured[:, 0] <= x + 1e-12, 1]
+        assert y == pytest.approx(below.min()) if len(below) else np.isnan(y)
+
+
+def test_a_true_front_that_cannot_be_told_says_so() -> None:
+    rng = np.random.default_rng(3)
+    found = hl.true_front(run(rng.normal(size=(40, 2)), (hl.Objective("a"), hl.Objective("b"))))
+    assert "cannot be told" in found.sentence
+    assert np.isnan(found.probability).all()
+    flat = hl.true_front(run(np.column_stack([rng.random(12), np.ones(12)])))
+    assert "decides nothing" in flat.notes[0]
+    with pytest.raises(hl.AnalysisError, match="give a number of 0 or more"):
+        hl.true_front(noisy(0)[0], noise={"loss": -1.0})
+
+
+def test_commands_and_sections_have_the_front(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     history = run(np.column_stack([1 + rng.random(30), rng.random(30)]))
     hl.convert(history, "optuna", tmp_path / "run.db")
@@ -152,6 +213,11 @@ def test_commands_and_report_have_the_front(tmp_path: Path) -> None:
     assert "where latency < 1.5" in " ".join(found.stdout.split())
     found = CliRunner().invoke(app, ["pareto", source, "--reference", "latency"])
     assert "The reference 'latency' is not understood" in str(found.exception)
-    page = tmp_path / "report.html"
-    hl.report(history, str(page))
-    assert "Pareto front" in page.read_text()
+    asked = Explanation(history, Choices())
+    shown = {"objectives": "Pareto front", "true_front": "How sure the front is"}
+    shown |= {"tradeoff": "Importance from latency to accuracy"}
+    for section in PLAN:
+        if section.id in shown:
+            (card,) = section.cards(asked)
+            assert card.title == shown[section.id]
+            assert card.figure is not None

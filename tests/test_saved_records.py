@@ -173,6 +173,8 @@ def records() -> dict[str, Record]:
         hl.winner(run),
         hl.pareto(twice),
         hl.choose(twice, "loss < 1e9"),
+        hl.true_front(twice),
+        hl.tradeoff(twice),
         hl.compare_runs({"one": run, "two": run}),
         importance,
         importance.subspace(),

@@ -34,6 +34,8 @@ from .explain.confirm.confirmed import Confirmed as Confirmed, confirmed as conf
 from .explain.next.winner import Winner as Winner, winner as winner
 from .explain.objectives.choose import Choice as Choice, choose as choose
 from .explain.objectives.pareto import ParetoFront as ParetoFront, pareto as pareto
+from .explain.objectives.tradeoff import Tradeoff as Tradeoff, tradeoff as tradeoff
+from .explain.objectives.true_front import TrueFront as TrueFront, true_front as true_front
 from .explain.next.advise import Advice as Advice, advise as advise
 from .explain.next.forecast import Forecast as Forecast, forecast as forecast
 from .explain.proposals.path import ProposalPath as ProposalPath, path as path

@@ -47,6 +47,8 @@ COMMANDS = {
         "analyses",
         "The best trial within limits on objectives, and what the limits cost.",
     ),
+    "true-front": ("analyses", "How surely trials are on the true Pareto front, after the noise."),
+    "tradeoff": ("analyses", "What matters for weighted sums of two objectives, for every weight."),
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
     "forecast": ("analyses", "What more trials would bring, and whether to stop."),
     "advise": ("analyses", "The space to search next, with the evidence for each change of it."),

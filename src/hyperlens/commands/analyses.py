@@ -151,6 +151,35 @@ pareto = record_command(
 )
 
 
+true_front = record_command(
+    hl.true_front,
+    noise=Annotated[
+        str | None,
+        typer.Option(
+            callback=numbers_by_name("noise"),
+            help="Standard deviation of a repeated measurement, where it is known: 'latency=0'.",
+        ),
+    ],
+    level=LEVEL,
+    seed=SEED,
+)
+
+tradeoff = record_command(
+    hl.tradeoff,
+    between=Annotated[
+        str | None,
+        typer.Option(
+            callback=lambda text: text and tuple(name.strip() for name in text.split(",")),
+            help="The two objectives, as 'loss,latency'; else the first two.",
+        ),
+    ],
+    order=typer.Option(min=1, max=2, help="1: parameters, 2: pairs too."),
+    scale=typer.Option(help="What objectives are divided by before they are weighed."),
+    level=LEVEL,
+    seed=SEED,
+)
+
+
 @expanded
 def choose(
     source: Source,

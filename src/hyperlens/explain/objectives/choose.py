@@ -108,9 +108,9 @@ def choose(
         trial=chosen,
         values=dict(trial.values),
         costs=found.costs[row],
-        best=sign * (sign * whole.costs).min(axis=0),
-        within=len(found.number),
-        trials=len(whole.number),
+        best=sign * (sign * whole.costs[whole.compared]).min(axis=0),
+        within=len(found.compared),
+        trials=len(whole.compared),
         notes=whole.notes,
     )
 

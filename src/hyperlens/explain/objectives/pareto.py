@@ -30,7 +30,8 @@ class ParetoFront(Record):
     `costs` (n, m) are in the user's directions. `hypervolume` (n,) is, after each trial, the part of the
     box between the best of each objective and `reference` that the front dominates; nan where there are
     more objectives than it is computed for. `values` are the configurations on the front, one column a
-    parameter, None where inactive.
+    parameter, None where inactive. `kept` says which trials keep the limits, of which the front is then;
+    None where there are none, or where no trial keeps them.
     """
 
     objectives: tuple[str, ...]
@@ -44,6 +45,12 @@ class ParetoFront(Record):
     parameters: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
     notes: tuple[str, ...]
+    kept: BoolArray | None = None
+
+    @property
+    def compared(self) -> IntArray:
+        """Rows that may be on the front."""
+        return np.arange(len(self.number)) if self.kept is None else np.flatnonzero(self.kept)
 
     @property
     def members(self) -> IntArray:
@@ -73,9 +80,10 @@ class ParetoFront(Record):
             )
         )
         at = int(np.flatnonzero(self.number == self.knee)[0])
+        which = "" if self.kept is None else " that keep the limits"
         return (
-            f"{len(rows)} of {counted(len(self.number), 'trial')} are on the front, on which no "
-            f"objective gets better without another getting worse: {reach}. Its knee is trial "
+            f"{len(rows)} of {counted(len(self.compared), 'trial')}{which} are on the front, on which "
+            f"no objective gets better without another getting worse: {reach}. Its knee is trial "
             f"{self.knee} ({self._said(at)})."
         )
 
@@ -136,13 +144,14 @@ def pareto(history: History, *, reference: dict[str, float] | None = None) -> Pa
         raise AnalysisError(
             f"This run has one objective, {history.objectives[0].name}; a front needs at least two."
         )
-    rows = reduce(np.intersect1d, (history.data(o.name).rows for o in history.objectives))
-    if not len(rows):
-        raise AnalysisError("No trial has measured all objectives; a front needs some that did.")
+    rows = with_all(history)
     sign = np.array([o.sign for o in history.objectives])
     costs = np.array([history.trials[i].costs for i in rows], dtype=float)
     minimised = sign * costs
-    inside = on_front(minimised)
+    kept = history.feasible[rows]
+    compared = np.flatnonzero(kept | ~kept.any())
+    inside = np.zeros(len(rows), dtype=bool)
+    inside[compared[on_front(minimised[compared])]] = True
     members = np.flatnonzero(inside)
     members = members[np.argsort(minimised[members, 0], kind="stable")]
     knee = members[np.argmin(scaled(minimised[members]).sum(axis=1))]
@@ -157,11 +166,25 @@ def pareto(history: History, *, reference: dict[str, float] | None = None) -> Pa
         front=inside,
         knee=history.trials[rows[knee]].number,
         reference=sign * ends,
-        hypervolume=_hypervolume(minimised, ends),
+        hypervolume=_hypervolume(minimised, ends, compared),
         parameters=names,
         values=tuple(tuple(t.values.get(name) for t in trials) for name in names),
-        notes=(*_constant(history, costs), *_left_out(history, len(rows)), *_too_many(m)),
+        notes=(
+            *_constant(history, costs),
+            *_left_out(history, len(rows)),
+            *_exceeding(history, kept),
+            *_too_many(m),
+        ),
+        kept=kept if history.limits and kept.any() else None,
     )
+
+
+def with_all(history: History) -> IntArray:
+    """Positions of the analysed trials that measured every objective."""
+    rows = reduce(np.intersect1d, (history.data(o.name).rows for o in history.objectives))
+    if not len(rows):
+        raise AnalysisError("No trial has measured all objectives; a front needs some that did.")
+    return np.asarray(rows)
 
 
 def _reference(history: History, given: dict[str, float] | None, costs: FloatArray) -> FloatArray:
@@ -174,13 +197,26 @@ def _reference(history: History, given: dict[str, float] | None, costs: FloatArr
     return worst
 
 
-def _hypervolume(costs: FloatArray, reference: FloatArray) -> FloatArray:
+def _hypervolume(costs: FloatArray, reference: FloatArray, compared: IntArray) -> FloatArray:
     """As a part of the box between the best of each objective and the reference point."""
-    best = costs.min(axis=0)
+    best = costs[compared].min(axis=0)
     wide = np.where(reference > best, reference - best, 1.0)
     if costs.shape[1] > MOST_OBJECTIVES:
         return np.full(len(costs), np.nan)
-    return np.minimum(growth((costs - best) / wide, (reference - best) / wide), 1.0)  # rounding
+    outside = ~np.isin(np.arange(len(costs)), compared)
+    places = np.where(outside[:, None], np.inf, (costs - best) / wide)
+    return np.minimum(growth(places, (reference - best) / wide), 1.0)  # rounding
+
+
+def _exceeding(history: History, kept: BoolArray) -> list[str]:
+    if kept.all():
+        return []
+    limits = " and ".join(history.limits)
+    if not kept.any():
+        return [f"No trial keeps {limits}; the front is that of all trials."]
+    broken = int((~kept).sum())
+    verb = "exceeds" if broken == 1 else "exceed"
+    return [f"{broken} of {counted(len(kept), 'trial')} {verb} {limits}."]
 
 
 def _constant(history: History, costs: FloatArray) -> list[str]:

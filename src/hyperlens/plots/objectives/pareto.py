@@ -42,12 +42,18 @@ def _panel(
 ) -> None:
     x, y = record.costs[:, a], record.costs[:, b]
     axes: dict[str, Any] = {"xaxis": f"x{k + 1}", "yaxis": f"y{k + 1}", "showlegend": k == 0}
-    others = thinned(np.flatnonzero(~record.front).tolist())
+    compared = np.isin(np.arange(len(x)), record.compared)
     mark: dict[str, Any] = {"color": GREY, "size": 6, "opacity": 0.6}
-    fig.add_trace(
-        dots(x[others], y[others], "each trial", mark, "%{customdata}",
-             customdata=[_said(record, i) for i in others], **axes)
-    )  # fmt: skip
+    for group, name, symbol in (
+        (compared & ~record.front, "each trial", "circle"),
+        (~compared, "exceeds a limit", "x-thin-open"),
+    ):
+        others = thinned(np.flatnonzero(group).tolist())
+        if others:
+            fig.add_trace(
+                dots(x[others], y[others], name, {**mark, "symbol": symbol}, "%{customdata}",
+                     customdata=[_said(record, i) for i in others], **axes)
+            )  # fmt: skip
     rows = record.members
     if len(record.objectives) == 2:
         fig.add_trace(

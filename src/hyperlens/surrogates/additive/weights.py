@@ -63,17 +63,22 @@ class Weights:
 
     def variances(self, effects: tuple[Effect, ...] | None = None) -> FloatArray:
         """Variance over the space that each effect causes in each draw, (effects, D)."""
-        components = self.components
-        square = self.w * self.w
-        known = np.array([
-            components.probability(U) * square[first:last].sum(axis=0)
-            for U, first, last in self._places()
-        ]).reshape(len(components.effects), -1)  # fmt: skip
+        known = self.covariances(self)
         if effects is None:
             return known
-        at = {U: k for k, U in enumerate(components.effects)}
+        at = {U: k for k, U in enumerate(self.components.effects)}
         none = np.zeros(self.w.shape[1])
         return np.array([known[at[U]] if U in at else none for U in effects])
+
+    def covariances(self, other: Weights) -> FloatArray:
+        """Covariance over the space of each effect with the same one of other draws, as many, on the
+        same space, (effects, D)."""
+        components = self.components
+        both = self.w * other.w
+        return np.array([
+            components.probability(U) * both[first:last].sum(axis=0)
+            for U, first, last in self._places()
+        ]).reshape(len(components.effects), -1)  # fmt: skip
 
     def _places(self) -> Iterator[tuple[Effect, int, int]]:
         ends = self.components.ends
