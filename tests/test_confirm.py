@@ -20,10 +20,10 @@ from hyperlens.record import record_of
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.components import Components
-from hyperlens.surrogates.additive.foresight import Foresight, Posterior
-from hyperlens.surrogates.additive.gain import Effects, Gain, Part, Places
 from hyperlens.surrogates.additive.hyper import TREND
 from hyperlens.surrogates.additive.learnt_set import LearntSet
+from hyperlens.surrogates.outlook.foresight import Foresight, Posterior
+from hyperlens.surrogates.outlook.gain import Effects, Gain, Part, Places
 
 PLAIN = hl.Space.of(
     [

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import hyperlens as hl
 from hyperlens.explain.next.forecast import forecast
-from hyperlens.surrogates.prospect import MIDDLE, RECORDS, SPREAD, Prospect, part
+from hyperlens.surrogates.outlook.prospect import MIDDLE, RECORDS, SPREAD, Prospect, part
 
 SQUARE = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in ("x", "y")])
 

@@ -36,7 +36,7 @@ from hyperlens.proposal import PROPOSAL, SPACE, STOPPED, VALUES
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import GivenSpace, Space, as_space
-from hyperlens.surrogates.prospect import AHEAD, Search
+from hyperlens.surrogates.outlook.prospect import AHEAD, Search
 
 __all__ = ["ModelSampler", "SMBOSampler", "StopCallback"]
 

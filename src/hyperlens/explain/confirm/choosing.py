@@ -19,7 +19,7 @@ from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.components import Effect
-from hyperlens.surrogates.additive.gain import Gain, Part, Places
+from hyperlens.surrogates.outlook.gain import Gain, Part, Places
 
 CANDIDATES = 1024  # Sobol' points of the space, of which trials are chosen
 INSIDE = 256  # points of a region at which its costs are to be known

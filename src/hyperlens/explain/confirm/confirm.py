@@ -1,10 +1,10 @@
 """The trials that would settle a question about a run, and how sure the answer would be after them.
 
 Each trial is the configuration that lowers the variance of what is asked about most, given those before
-it (surrogates/additive/gain.py: exact, since the variance after an observation does not depend on what
+it (surrogates/outlook/gain.py: exact, since the variance after an observation does not depend on what
 is observed). Moosbauer et al. 2022 choose such trials by sampling; the additive process has them in
 closed form. What is expected of them is the average over costs that may come
-(surrogates/additive/foresight.py).
+(surrogates/outlook/foresight.py).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from hyperlens.explain.importance.shares import additive_shares
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.components import Effect, Rows
-from hyperlens.surrogates.additive.foresight import Foresight, Posterior
+from hyperlens.surrogates.outlook.foresight import Foresight, Posterior
 
 FANTASIES = 16
 

@@ -1,10 +1,10 @@
 """What more trials would bring: the expected gain of 10, 20, 50 and 100 more, and whether to stop.
 
 Gains are of the true cost, without the luck of noise: that of the configuration that is expected to
-be best now, less that of the best new one (surrogates/prospect.py). What is smaller than the standard
-error of a cost cannot be told from noise, nor be found again on new data; so a search may stop when
-the expected gain of its next trials is below it, as Makarova et al. 2022 stop when a bound of the
-regret is.
+be best now, less that of the best new one (surrogates/outlook/prospect.py). What is smaller than the
+standard error of a cost cannot be told from noise, nor be found again on new data; so a search may
+stop when the expected gain of its next trials is below it, as Makarova et al. 2022 stop when a bound of
+the regret is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.prospect import AHEAD, Prospect, Search, prospect
+from hyperlens.surrogates.outlook.prospect import AHEAD, Prospect, Search, prospect
 from hyperlens.surrogates.quality import FEWEST, Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table

@@ -18,7 +18,7 @@ import numpy as np
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.prospect import Prospect
+from hyperlens.surrogates.outlook.prospect import Prospect
 
 PROBED = 64  # draws that are asked what a change costs
 GRID = 9  # values of a parameter that are tried

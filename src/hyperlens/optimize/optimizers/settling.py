@@ -1,7 +1,7 @@
 """Trials of a search that make its explanation surer, not its best better (Moosbauer et al. 2022).
 
 A part of the trials after the initial design is chosen by what it says about the effects of single
-parameters, in closed form (surrogates/additive/gain.py). This needs the vectors that are known, and the
+parameters, in closed form (surrogates/outlook/gain.py). This needs the vectors that are known, and the
 hyperparameters of an additive process, which are learnt once for several such trials; all but these is
 anew each time. So a choice depends only on what was told and on what is awaited, as everything that an
 optimiser does.
@@ -19,10 +19,10 @@ from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.additive.additive import FITTED_ON
 from hyperlens.surrogates.additive.components import Components
-from hyperlens.surrogates.additive.gain import Gain, Places
 from hyperlens.surrogates.additive.kernel import Density
 from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.sampling import mode
+from hyperlens.surrogates.outlook.gain import Gain, Places
 
 CANDIDATES = 256
 TOGETHER = 4  # trials for which hyperparameters are learnt once

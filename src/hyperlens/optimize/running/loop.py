@@ -25,7 +25,7 @@ from hyperlens.proposal import Proposal
 from hyperlens.runs.history import State
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
-from hyperlens.surrogates.prospect import Search
+from hyperlens.surrogates.outlook.prospect import Search
 
 if TYPE_CHECKING:
     from hyperlens.optimize.storage.store import Store, StudyTrial

@@ -1,9 +1,9 @@
 """When a search may stop: its next trials are expected to gain less than the standard error of a cost.
 
 What is smaller than that error cannot be told from noise (Makarova et al. 2022 stop by a bound of the
-regret instead). The gain is that of `surrogates.prospect`, from all trials that ended with a cost, at
-trial counts that grow by a quarter: the same trials and seed give the same decision, so a run that
-goes on after a kill stops where it would have.
+regret instead). The gain is that of `surrogates.outlook.prospect`, from all trials that ended with a
+cost, at trial counts that grow by a quarter: the same trials and seed give the same decision, so a run
+that goes on after a kill stops where it would have.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import Space
-from hyperlens.surrogates.prospect import AHEAD, Search, prospect
+from hyperlens.surrogates.outlook.prospect import AHEAD, Search, prospect
 from hyperlens.surrogates.quality import FAIR_R2, assess
 from hyperlens.surrogates.threads import one_thread
 
