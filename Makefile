@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types tests pages browser dist try-dist clean
+.PHONY: demo test lint types tests pages browser docs dist try-dist clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -26,6 +26,11 @@ tests: $(VENV)/installed-dev browser
 
 pages: $(VENV)/installed-dev # what docs/architecture.md and docs/references.md show of the source
 	$(BIN)/python tests/house_pages.py
+
+docs: $(VENV)/installed-docs # the documentation as a site in site/, with pictures drawn now; needs no network
+	$(BIN)/python examples/gallery.py docs/gallery
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open it in a browser: $(CURDIR)/site/index.html"
 
 dist: $(VENV)/installed-dev # wheel and sdist in dist/, and what is in them checked
 	rm -rf dist build src/*.egg-info/SOURCES.txt
@@ -55,5 +60,9 @@ $(VENV)/installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/installed
 
+$(VENV)/installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs,stills]'
+	@touch $@ $(VENV)/installed
+
 clean:
-	rm -rf $(VENV) demo build dist
+	rm -rf $(VENV) demo build dist site docs/gallery

@@ -1,6 +1,6 @@
-"""What the documentation shows of the house: a figure, a list of all files, the works it cites.
+"""What the documentation shows of the house: a figure, all files, all names, the works it cites.
 
-`make pages` writes them into docs/architecture.md and docs/references.md; a test
+`make pages` writes them into docs/architecture.md, docs/api.md and docs/references.md; a test
 holds that they are what the source says.
 """
 
@@ -11,7 +11,23 @@ import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from house import DOORS, ROOT, SOURCE, Graph, graph, room, rooms, sources, tree
+from house import DOORS, ROOT, SOURCE, Graph, graph, public, room, rooms, sources, tree
+
+# the public names by the room that has them, in the order of docs/api.md
+TITLES = {
+    "importers": "Read a run",
+    "conversion": "Check and convert it",
+    "runs": "What a run is",
+    "spaces": "What a space is",
+    "explain": "Explain it",
+    "reports": "Hand it over",
+    "optimize": "Run a search",
+    "optuna": "In Optuna",
+    "comparison": "Compare methods",
+    "cash": "Search models",
+    "dashboard": "Watch it",
+    "errors": "What can be wrong",
+}
 
 
 def figure() -> str:
@@ -55,6 +71,19 @@ def listing() -> str:
     return "\n".join(lines[1:])
 
 
+def names() -> str:
+    """Every public name by room, as mkdocstrings finds it."""
+    lines: list[str] = []
+    for title_of, title in TITLES.items():
+        found = {n: file for n, file in public().items() if room(file) == title_of}
+        if found:
+            lines += ["", f"## {title}", ""]
+        for name, file in sorted(found.items(), key=lambda item: (item[0][0].isupper(), item[0])):
+            whole = file if name == file else f"{file}.{name}"
+            lines += [f"::: hyperlens.{whole}", ""]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
 def first_sentence(module: ast.Module) -> str:
     """What a file's docstring begins with, without citations in brackets."""
     paragraph = (ast.get_docstring(module) or "").split("\n\n")[0]
@@ -96,11 +125,13 @@ def between(page: str, name: str, text: str) -> str:
 
 def written() -> dict[Path, str]:
     """The pages that show the house, as they have to be."""
-    page, references = (ROOT / "docs" / f for f in ("architecture.md", "references.md"))
+    pages = ("architecture.md", "references.md", "api.md")
+    page, references, api = (ROOT / "docs" / name for name in pages)
     text = between(page.read_text(encoding="utf-8"), "figure", figure())
     return {
         page: between(text, "files", listing()),
         references: with_files(references.read_text(encoding="utf-8")),
+        api: between(api.read_text(encoding="utf-8"), "names", names()),
     }
 
 

@@ -26,7 +26,11 @@ def compare(
         dict[str, Any],
         like(
             hl.compare,
-            higher_is_better=typer.Option("--higher-is-better", help="Larger results are better."),
+            higher_is_better=typer.Option(
+                "--higher-is-better/--lower-is-better",
+                help="Whether larger or smaller results are better; smaller if it is not said.",
+                show_default=False,
+            ),
             correction=typer.Option(help="Adjustment for the number of pairs."),
             alpha=typer.Option(help="Level of the tests."),
             dataset=typer.Option(help="Column of the data sets' names."),

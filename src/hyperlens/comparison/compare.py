@@ -150,7 +150,7 @@ class Comparison(Record):
 
 def compare(
     frame: pd.DataFrame | Mapping[str, Any],
-    higher_is_better: bool = False,
+    higher_is_better: bool | None = None,
     correction: Correction = "finner",
     alpha: float = 0.05,
     *,
@@ -161,7 +161,8 @@ def compare(
     """Compare methods over data sets: rows data sets and columns methods, or one result a row.
 
     A dict of columns will do as well. `dataset`, `method` and `value` name columns where they would
-    not be recognised.
+    not be recognised. Lower results are better unless `higher_is_better`; where it is not said, a
+    note tells which was assumed.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.5]})
@@ -184,14 +185,14 @@ def compare(
         ranks=ranks,
         rows=int(complete.sum()),
         dropped=tuple(n for n, whole in zip(table.datasets, complete, strict=True) if not whole),
-        higher_is_better=higher_is_better,
+        higher_is_better=bool(higher_is_better),
         correction=correction,
         alpha=alpha,
         friedman=omnibus,
         pairs=pairs,
         groups=groups(tuple(ranks), different),
         sentences=(),
-        notes=table.notes,
+        notes=(*table.notes, *([words.ASSUMED] if higher_is_better is None else [])),
     )
     return words.told(record)
 
