@@ -329,6 +329,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "pareto": None,
         "true_front": None,
         "tradeoff": (),
+        "feasibility": None,
         "failures": None,
         "footprint": footprint(name),
         "models": None,

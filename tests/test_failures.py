@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,31 @@ def test_a_rule_is_found_and_counted() -> None:
         assert record.failed[j].sum() == sum(active)
     assert np.nanmax(record.expected[0][:3]) < 0.3
     assert record.expected[0][-1] > 0.7
+
+
+def test_all_failures_of_one_part_are_said_to_be_there_with_their_reasons() -> None:
+    run = history(lambda v: float(v["lr"] > 0.1))
+    told = tuple(
+        replace(t, reason="too slow" if t.number % 2 else "no memory.") for t in run.trials
+    )
+    record = hl.failures(replace(run, trials=told))
+    failed = [t for t in told if t.state is hl.State.FAILED]
+    assert (
+        f"All {len(failed)} failures have lr above 0.1, and no other trial has." in record.sentence
+    )
+    odd = sum(t.number % 2 for t in failed)
+    assert record.reasons == {"too slow": (odd, 0), "no memory.": (len(failed) - odd, 0)}
+    assert f"too slow ({odd} there, 0 elsewhere)" in record.why
+    some = hl.failures(history(lambda v: 0.7 * (v["lr"] > 0.1), 200))
+    assert some.common is not None
+    cut = float(some.common.removeprefix("lr > "))
+    tried = [
+        t for t in history(lambda v: 0.7 * (v["lr"] > 0.1), 200).trials if t.values["lr"] > cut
+    ]
+    assert sum(t.state is hl.State.FAILED for t in tried) == some.count
+    assert f" All {some.count} have lr above {cut}." in some.sentence
+    category = hl.failures(history(lambda v: float(v["model"] == "svm")))
+    assert "failures lie where model is svm, where all trials did." in category.sentence
 
 
 def test_a_rule_of_two_parameters_and_of_a_conditional_one() -> None:

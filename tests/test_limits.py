@@ -16,6 +16,9 @@ import hyperlens as hl
 from hyperlens.cli import app
 from hyperlens.explain.run.overview import overview
 from hyperlens.runs.limits import limits_of, with_limits
+from hyperlens.sections.choices import Choices
+from hyperlens.sections.explanation import Explanation
+from hyperlens.sections.plan import PLAN
 
 SPACE = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("y", "float", 0.0, 1.0)])
 
@@ -177,3 +180,52 @@ def test_a_limit_given_to_a_run_that_is_read_already() -> None:
     assert history.limits == ("x >= 0.5", "loss < 0.8", "y < 0.5")
     best = history.best()
     assert best.values["y"] < 0.5 <= best.values["x"]
+
+
+def test_where_limits_are_exceeded_and_what_they_cost() -> None:
+    history = run(60)
+    found = hl.feasibility(history)
+    x = np.array([t.values["x"] for t in history.trials])
+    cost = np.array([t.costs[0] for t in history.trials])
+    kept = x >= 0.5
+    assert found.broken == (~kept).sum()
+    assert found.rule is not None
+    assert found.rule.rule.startswith("x <= 0.")
+    assert f"All {found.broken} of them have x of at most 0." in found.sentence
+    assert found.parameters[0] == "x"
+    best, free = cost[kept].min(), cost.min()
+    assert (found.best_cost, found.free_cost) == (best, free)
+    better = np.flatnonzero(cost < best)
+    assert found.between is not None
+    assert found.between.tolist() == better[np.argsort(cost[better])].tolist()
+    assert f"{len(better)} trials that exceed it are better, the best with" in found.price
+    assert hl.Feasibility.from_json(found.to_json()).lead == found.lead
+    assert "chance to exceed x >= 0.5" in found.plot().layout.xaxis.title.text
+    section = next(section for section in PLAN if section.id == "feasibility")
+    (card,) = section.cards(Explanation(history, Choices()))
+    assert card.lead == found.lead
+
+
+def test_limits_that_all_or_none_keep_are_said_in_a_sentence() -> None:
+    with pytest.raises(hl.AnalysisError, match="None of 40 trials keeps x >= 2; trial"):
+        hl.feasibility(run(bound=2.0))
+    with pytest.raises(hl.AnalysisError, match="All 40 trials of which it is known keep x >= -1"):
+        hl.feasibility(run(bound=-1.0))
+    free = hl.History(SPACE, (hl.Objective("loss"),), (hl.Trial(0, {"x": 0.5, "y": 0.5}, (1.0,)),))
+    with pytest.raises(hl.AnalysisError, match="This run has no limits; name one"):
+        hl.feasibility(free)
+
+
+def test_a_front_is_of_trials_that_keep_the_limits() -> None:
+    values = SPACE.decode(SPACE.sample(30, 3))
+    two = (hl.Objective("a"), hl.Objective("b"))
+    trials = tuple(
+        hl.Trial(k, v, (v["x"], 1 - v["x"] + v["y"]), excess=(v["x"] - 0.4,))
+        for k, v in enumerate(values)
+    )
+    history = hl.History(SPACE, two, trials, limits=("x <= 0.4",))
+    found = hl.pareto(history)
+    within = hl.pareto(history.select(where="x <= 0.4"))
+    assert found.number[found.members].tolist() == within.number[within.members].tolist()
+    assert "trials that keep the limits are on the front" in found.sentence
+    assert hl.choose(history, prefer="a").best.tolist() == within.costs.min(axis=0).tolist()

@@ -25,6 +25,7 @@ import hyperlens as hl
 from hyperlens.errors import SourceError
 from hyperlens.plain import plain, rebuilt
 from hyperlens.record import Record, record_of
+from hyperlens.runs.limits import with_limits
 
 SPACE = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("n", "integer", 1, 9)])
 
@@ -174,6 +175,7 @@ def records() -> dict[str, Record]:
         hl.pareto(twice),
         hl.choose(twice, "loss < 1e9"),
         hl.true_front(twice),
+        hl.feasibility(with_limits(run, ["loss < 5", "lr > 0.001"])),
         hl.tradeoff(twice),
         hl.compare_runs({"one": run, "two": run}),
         importance,

@@ -46,6 +46,7 @@ from .explain.proposals.sample_size import (
 from .explain.proposals.why import Why as Why, why as why
 from .explain.run.bias import Bias as Bias, bias as bias
 from .explain.run.compare_runs import RunComparison as RunComparison, compare_runs as compare_runs
+from .explain.run.feasibility import Feasibility as Feasibility, feasibility as feasibility
 from .explain.run.failures import Failures as Failures, failures as failures
 from .explain.run.footprint import Footprint as Footprint, footprint as footprint
 from .explain.run.overview import Overview as Overview, overview as overview

@@ -38,6 +38,10 @@ COMMANDS = {
         "analyses",
         "Where trials fail or diverge: how often by each parameter, and a rule.",
     ),
+    "feasibility": (
+        "analyses",
+        "Which trials keep the limits: how often by each parameter, where, and what the limits cost.",
+    ),
     "winner": (
         "analyses",
         "Whether the best is best: its probability, what of its lead is luck, what repeats would tell.",

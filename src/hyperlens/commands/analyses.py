@@ -129,6 +129,8 @@ interactions = record_command(hl.interactions, surrogate=SURROGATE, level=LEVEL_
 
 failures = record_command(hl.failures, level=LEVEL, seed=SEED)
 
+feasibility = record_command(hl.feasibility, level=LEVEL, seed=SEED)
+
 winner = record_command(
     hl.winner,
     test=typer.Option(help="A cost on other data that was recorded too, to see overtuning."),

@@ -334,9 +334,10 @@ class History:
                 "one that exceeds it least."
             )
         broken = int((~kept).sum())
+        what = limits if len(self.limits) == 1 else f"a limit ({limits})"
         return (
             f"{broken} of {counted(len(kept), 'analysed trial')} "
-            f"{'exceeds' if broken == 1 else 'exceed'} {limits}: the best is of the others, and "
+            f"{'exceeds' if broken == 1 else 'exceed'} {what}: the best is of the others, and "
             "surrogates learn from all."
         )
 

@@ -56,6 +56,7 @@ PLAN = (
     Section("objectives", "Overview", "run.objectives", quick=True),
     Section("true_front", "Overview", "run.true_front"),
     Section("winner", "Overview", "next.winner"),
+    Section("feasibility", "Overview", "run.feasibility"),
     Section("failures", "Overview", "run.failures"),
     Section("footprint", "Overview", "run.footprint", by=("surrogate",)),
     Section("models", "Models", "run.models"),

@@ -35,12 +35,15 @@ class FailureRule:
     held_elsewhere: tuple[int, int]
 
 
-def failure_rule(space: Space, X: FloatArray, failed: BoolArray, seed: int) -> FailureRule | None:
-    """The rule for vectors X of which some failed; of two that hold, the shorter unless the longer is
-    better on held-out trials."""
+def failure_rule(
+    space: Space, X: FloatArray, failed: BoolArray, seed: int
+) -> tuple[FailureRule | None, BoolArray]:
+    """The rule for vectors X of which some failed, and which rows it holds for; of two that hold, the
+    shorter unless the longer is better on held-out trials."""
+    nowhere = np.zeros(len(X), dtype=bool)
     if not FEWEST <= int(failed.sum()) <= len(failed) - FEWEST:
-        return None
-    found: list[tuple[float, FailureRule]] = []
+        return None, nowhere
+    found: list[tuple[float, FailureRule, BoolArray]] = []
     for depth in (1, 2):
         box, inside = _grown(space, X, failed, depth)
         told = _held_out(space, X, failed, depth, seed)
@@ -50,8 +53,30 @@ def failure_rule(space: Space, X: FloatArray, failed: BoolArray, seed: int) -> F
         error = sum(k * (n - k) / n for k, n in (held, others) if n)
         words = rule_in_words(space, box)
         rule = FailureRule(words, _counts(failed, inside), _counts(failed, ~inside), held, others)
-        found.append((error, rule))
-    return min(found, key=lambda one: one[0])[1] if found else None
+        found.append((error, rule, inside))
+    return min(found, key=lambda one: one[0])[1:] if found else (None, nowhere)
+
+
+def common_end(space: Space, X: FloatArray, failed: BoolArray) -> str | None:
+    """The end of a parameter's range at which all failures are, in words: the one with the fewest
+    trials, at most half of them; None where that may be chance."""
+    best: tuple[int, str] | None = None
+    doubt = np.log(SURE / (2 * max(len(space), 1)))
+    for j, (parameter, axis) in enumerate(zip(space.parameters, space.cube.axes, strict=True)):
+        x = X[:, j]
+        if not axis.ordered or np.isnan(x[failed]).any():
+            continue
+        active = ~np.isnan(x)
+        for left in (x[active] < x[failed].min(), x[active] <= x[failed].max()):
+            if left.all() or not left.any():
+                continue
+            low, high = sides(parameter, axis, x[active], left)
+            runs = high if not left[failed[active]].any() else low
+            n = int(_inside(space, {j: runs}, X).sum())
+            clear = failed.sum() * np.log(n / len(X)) <= doubt
+            if clear and n <= len(X) / 2 and (best is None or n < best[0]):
+                best = n, rule_in_words(space, {j: runs})
+    return None if best is None else best[1]
 
 
 def _counts(failed: BoolArray, rows: BoolArray) -> tuple[int, int]:

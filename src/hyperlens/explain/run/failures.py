@@ -7,7 +7,8 @@ averaged over all other parameters. A parameter matters if trials that failed ar
 values as chance would hardly do it (permutations). Where it is inactive, it is not asked.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -15,14 +16,14 @@ import numpy as np
 import scipy
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.run.failure_rule import FailureRule, failure_rule
+from hyperlens.explain.run.failure_rule import FailureRule, common_end, failure_rule
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import first_few, number, p_value, percent, tenths
+from hyperlens.words import counted, first_few, number, p_value, percent, tenths
 
 BINS = 6  # of a parameter with many values
 POINTS = 8  # of each bin, at which a forest is asked
@@ -30,6 +31,9 @@ MOST_LEVELS = 8  # shown one by one
 PERMUTATIONS = 499
 MATTERS = 0.05
 LEVEL = 0.9
+MOST_REASONS = 3  # in a sentence
+_CLAUSE = re.compile(r"(?P<name>.+) (?P<sign>>=|<=|>) (?P<value>\S+)")
+_SAID = {">": "above", ">=": "of at least", "<=": "of at most"}
 RATE = "Trials with such a value that failed, divided by all trials with such a value."
 INTERVAL = "Where the chance to fail lies at this level, from these counts alone (Jeffreys)."
 EXPECTED = "What a forest expects on average over all other parameters, drawn evenly."
@@ -43,7 +47,8 @@ class Failures(Record):
 
     `kinds` counts trials by how they failed. `values[j]` are texts, `tried[j]` and `failed[j]` counts of
     trials with such a value, `low[j]` and `high[j]` the interval of the chance to fail, `expected[j]`
-    the forest's. `share` and `p` have one entry a parameter.
+    the forest's. `share` and `p` have one entry a parameter. `reasons` counts why trials failed, as far
+    as they say, where the rule holds and elsewhere.
     """
 
     objective: str
@@ -62,6 +67,18 @@ class Failures(Record):
     level: float
     seed: int
     notes: tuple[str, ...] = ()
+    reasons: dict[str, tuple[int, int]] = field(default_factory=dict)
+    common: str | None = None  # the end of a range at which all of them are
+
+    @property
+    def happened(self) -> str:
+        """What became of a trial that is counted."""
+        return "failed"
+
+    @property
+    def chance(self) -> str:
+        """What the rates are of."""
+        return "chance to fail"
 
     @property
     def count(self) -> int:
@@ -80,11 +97,26 @@ class Failures(Record):
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
         told = f"{self.count} of {self.trials} trials failed ({kinds})"
         if self.rule is None:
-            return f"{told}; no rule says where: none holds for trials it was not made from."
-        (k, n), (others, rest) = self.rule.inside, self.rule.elsewhere
-        return (
-            f"{told}: {k} of the {n} where {self.rule.rule}, and {others} of the {rest} elsewhere."
-        )
+            all_of = f" All {self.count} have {_said(self.common)}." if self.common else ""
+            return (
+                f"{told}; no rule says where: none holds for trials it was not made from.{all_of}"
+            )
+        return f"{told}{self._where(self.rule, 'failures')}"
+
+    def _where(self, rule: FailureRule, called: str) -> str:
+        """Where it happened, by a rule; "all of them" where it is so."""
+        (k, n), (others, rest) = rule.inside, rule.elsewhere
+        if others:
+            told = f": {k} of the {n} where {rule.rule}, and {others} of the {rest} elsewhere."
+            return told + (f" All {self.count} have {_said(self.common)}." if self.common else "")
+        if _CLAUSE.fullmatch(rule.rule) and " and " not in rule.rule:
+            verb = "has" if n - k == 1 else "have"
+            kept = (
+                f"; so {verb} {n - k} of the other trials" if n > k else ", and no other trial has"
+            )
+            return f". All {k} {called} have {_said(rule.rule)}{kept}."
+        none = f", where {counted(n - k, 'trial')} did not" if n > k else ", where all trials did"
+        return f". All {k} {called} lie where {rule.rule}{none}."
 
     @property
     def reading(self) -> str:
@@ -98,14 +130,24 @@ class Failures(Record):
         if self.rule is not None:
             (k, n), (others, rest) = self.rule.held_inside, self.rule.held_elsewhere
             told += (
-                f" Rules made from four fifths of the trials hold for the rest: {k} of {n} failed where "
-                f"they say so, {others} of {rest} elsewhere."
+                f" Rules made from four fifths of the trials hold for the rest: {k} of {n} "
+                f"{self.happened} where they say so, {others} of {rest} elsewhere."
             )
         return told
 
     @property
+    def why(self) -> str:
+        """The most frequent reasons, where the rule holds and elsewhere; empty if none is given."""
+        often = sorted(self.reasons.items(), key=lambda one: -sum(one[1]))
+        if self.rule is None:
+            told = [f"{reason.rstrip('.')} ({sum(counts)})" for reason, counts in often]
+        else:
+            told = [f"{reason.rstrip('.')} ({a} there, {b} elsewhere)" for reason, (a, b) in often]
+        return f"Reasons given: {first_few(told, MOST_REASONS)}." if told else ""
+
+    @property
     def lead(self) -> tuple[str, ...]:
-        return self.sentence, self.reading
+        return tuple(filter(None, (self.sentence, self.why, self.reading)))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -120,7 +162,7 @@ class Failures(Record):
                 Column("parameter", names),
                 Column("value", flat["value"]),
                 Column("trials", flat["trials"], number),
-                Column("failed", flat["failed"], number),
+                Column(self.happened, flat["failed"], number),
                 Column("rate", flat["rate"], tenths, RATE),
                 Column(
                     f"{percent(self.level)} interval",
@@ -161,30 +203,59 @@ def failures(
             f"Of {len(failed)} trials that ended {which} failed, so there is nothing to compare; ask "
             "it of a run in which some trials failed."
         )
-    X, space = history.vectors[rows], history.space
-    forest = Forest(space.cube, seed=seed).fit(X, failed.astype(float))
-    shares = forest.shares(order=1)
-    share = shares.shares.mean(axis=0) if len(shares.shares) else np.full(len(space), np.nan)
-    rng = np.random.default_rng(seed)
-    found = [
-        _one(p, j, X[:, j], failed, forest, level, rng) for j, p in enumerate(space.parameters)
-    ]
-    p = np.array([one["p"] for one in found])
-    order = np.lexsort((-np.nan_to_num(share), p)).tolist()
-    columns = ("values", "tried", "failed", "low", "high", "expected")
+    found, inside = by_parameter(history, rows, failed, level, seed)
     return Failures(
         objective=history.objective(objective).name,
         trials=len(failed),
         kinds={kind: int(which[rows].sum()) for kind, which in kinds.items() if which[rows].any()},
-        parameters=tuple(space.names[j] for j in order),
-        **{name: tuple(found[j][name] for j in order) for name in columns},
-        share=share[order],
-        p=p[order],
-        rule=failure_rule(space, X, failed, seed),
+        **found,
         level=level,
         seed=seed,
         notes=tuple(filter(None, (history.divergence(objective),))),
+        reasons=_reasons(history, np.flatnonzero(rows), failed, inside),
     )
+
+
+def _said(clause: str) -> str:
+    """'lr > 0.1' as it is said of trials that have it."""
+    match = _CLAUSE.fullmatch(clause)
+    return f"{match['name']} {_SAID[match['sign']]} {match['value']}" if match else clause
+
+
+def by_parameter(
+    history: History, rows: BoolArray, happened: BoolArray, level: float, seed: int
+) -> tuple[dict[str, Any], BoolArray]:
+    """All that a record says of an outcome of the trials `rows` by the values of each parameter, and
+    which of them lie where its rule holds."""
+    X, space = history.vectors[rows], history.space
+    forest = Forest(space.cube, seed=seed).fit(X, happened.astype(float))
+    shares = forest.shares(order=1)
+    share = shares.shares.mean(axis=0) if len(shares.shares) else np.full(len(space), np.nan)
+    rng = np.random.default_rng(seed)
+    found = [
+        _one(p, j, X[:, j], happened, forest, level, rng) for j, p in enumerate(space.parameters)
+    ]
+    p = np.array([one["p"] for one in found])
+    order = np.lexsort((-np.nan_to_num(share), p)).tolist()
+    columns = ("values", "tried", "failed", "low", "high", "expected")
+    rule, inside = failure_rule(space, X, happened, seed)
+    told: dict[str, Any] = {name: tuple(found[j][name] for j in order) for name in columns}
+    told["parameters"] = tuple(space.names[j] for j in order)
+    told |= {"share": share[order], "p": p[order], "rule": rule}
+    return told | {"common": common_end(space, X, happened)}, inside
+
+
+def _reasons(
+    history: History, rows: IntArray, failed: BoolArray, inside: BoolArray
+) -> dict[str, tuple[int, int]]:
+    """Why trials failed, as far as they say: how many where the rule holds, how many elsewhere."""
+    found: dict[str, tuple[int, int]] = {}
+    for i, fails, there in zip(rows.tolist(), failed, inside, strict=True):
+        reason = history.trials[i].reason
+        if fails and reason:
+            a, b = found.get(reason, (0, 0))
+            found[reason] = (a + 1, b) if there else (a, b + 1)
+    return found
 
 
 def outcomes(

@@ -24,7 +24,7 @@ def draw(record: Failures) -> Figure:
     fig = figure(
         110 + ROW * len(places),
         xaxis={
-            "title": {"text": f"chance to fail{hidden}"},
+            "title": {"text": f"{record.chance}{hidden}"},
             "tickformat": ".0%",
             "range": [-0.02, 1.02],
         },
@@ -45,7 +45,8 @@ def draw(record: Failures) -> Figure:
     fig.add_trace(
         dots(
             middle, names, "counted, with its interval", {"color": colours, "size": 9},
-            "<b>%{customdata[0]}</b><br>%{customdata[1]} of %{customdata[2]} trials failed<br>"
+            "<b>%{customdata[0]}</b><br>%{customdata[1]} of %{customdata[2]} trials "
+            f"{record.happened}<br>"
             f"{record.level:.0%} interval %{{customdata[3]:.0%}} to %{{customdata[4]:.0%}}",
             error_x=whiskers(middle, flat["low"], flat["high"]),
             customdata=rows(
