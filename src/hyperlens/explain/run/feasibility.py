@@ -93,7 +93,8 @@ class Feasibility(Failures):
             return ""
         one = len(self.limits) == 1
         cost, them = ("The limit costs", "it") if one else ("The limits cost", "them")
-        inside = f"the best {self.objective} within {them} is {number(self.best_cost)} (trial {self.best})"
+        within = f"the best {self.objective} within {them} is {number(self.best_cost)}"
+        inside = f"{within} (trial {self.best})"
         if not len(self.between):
             return f"{cost} nothing: {inside}, and no trial is better."
         lost = number(abs(self.best_cost - self.free_cost))
