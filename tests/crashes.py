@@ -17,7 +17,7 @@ SPACE = [hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 1
 OPTIMIZERS: dict[str, dict[str, Any]] = {  # small runs that have all of their kinds of writes
     "smbo": {"trials": 4, "initial": 3},
     "random": {"trials": 4},
-    "halving": {"trials": 3},
+    "halving": {"trials": 2, "brackets": 2},
     "hyperband": {"trials": 4, "brackets": 2},
     "asha": {"trials": 3},
 }

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.models.fitting import Fitted, fit
+from hyperlens.explain.models.fitting import Fitted, check_scale, fit
 from hyperlens.explain.models.training import Training
 from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
 from hyperlens.record import Record
@@ -217,6 +217,7 @@ def prospects(
             f"{counted(len(y), 'trial')} with a cost say nothing of more of them; run at least "
             f"{FEWEST} first."
         )
+    check_scale(y)
     if np.ptp(y) == 0:
         raise AnalysisError(
             f"All {len(y)} costs are equal, so nothing says what more trials would bring; run trials "

@@ -12,6 +12,7 @@ from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
+from hyperlens.surrogates.bearable import LARGEST
 
 Configuration = Mapping[str, Any] | FloatArray  # values, or a vector
 
@@ -62,7 +63,8 @@ class Ledger:
                 vector, number = candidate.vector, candidate.number
                 break
         values = self.space.decode(vector[None])[0]
-        cost = float(cost) if np.isfinite(cost) else np.nan
+        bad = not np.isfinite(cost) or cost > LARGEST  # too large to compute with
+        cost = np.nan if bad else max(float(cost), -LARGEST)
         result = Result(number, vector, values, cost, budget)
         self.results.append(result)
         return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,12 +20,14 @@ from hyperlens.optimize.running.loop import Loop, Report, Setting
 from hyperlens.optimize.running.stopping import Stop, as_stop
 from hyperlens.optimize.running.trial_outcome import AtFull, Objective, fits, told_by
 from hyperlens.optimize.storage.leases import BEAT
-from hyperlens.optimize.storage.storages import Storage
+from hyperlens.optimize.storage.storages import Storage, file_of
 from hyperlens.runs.history import History
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
 if TYPE_CHECKING:
     from hyperlens.optimize.storage.store import Store
+
+DAMAGED = ("malformed", "not a database", "disk image", "Decode", "Invalid log format", "KeyError")
 
 OptimizerName = Literal["smbo", "random", "halving", "hyperband", "asha"]
 OPTIMIZERS: dict[str, Callable[..., Optimizer]] = {
@@ -172,27 +175,52 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
     f = _suited(f, setting.optimizer)
     where = open_engine(f, place.engine, place.workers, place.timeout, place.scheduler, place.files)
     try:
-        store = Store(
-            setting.storage,
-            setting.space,
-            setting.study,
-            setting.maximize,
-            _name_of(f),
-            setting.plan,
-        )
+        try:
+            store = Store(
+                setting.storage,
+                setting.space,
+                setting.study,
+                setting.maximize,
+                _name_of(f),
+                setting.plan,
+            )
+        except StorageInternalError as problem:
+            raise _failed(setting.storage, problem) from problem
         try:
             with _signs_of_life(store, where):
                 Loop(setting, store, where, progress).go()
             return store.history()
         except StorageInternalError as problem:
-            raise SourceError(
-                f"The storage in {store.source} failed ({told_by(problem.__cause__ or problem)}); "
-                "nothing finished is lost: give the same command again."
-            ) from problem
+            raise _failed(setting.storage, problem) from problem
         finally:
             store.close()
     finally:
         where.close()
+
+
+def _failed(storage: Storage, problem: Exception) -> SourceError:
+    """What became of the storage, as far as that can be seen, and what to do."""
+    cause = problem.__cause__ or problem
+    file, said = file_of(storage), told_by(getattr(cause, "orig", None) or cause)
+    where = "The storage" if file is None else f"The storage '{file.name}'"
+    if file is not None and (not file.exists() or (_replaced(said) and os.access(file, os.W_OK))):
+        return SourceError(
+            f"{where} was removed or replaced while the run wrote to it, so what it held is lost here; "
+            "bring back a copy, or begin the run anew."
+        )
+    if any(sign in said for sign in DAMAGED):
+        return SourceError(
+            f"{where} is damaged ({said}); bring back a copy, or choose another storage."
+        )
+    return SourceError(
+        f"{where} failed ({said}); what was written is kept: when it answers again, give the same "
+        "command again."
+    )
+
+
+def _replaced(said: str) -> bool:
+    """Does SQLite write to a file that is not there any more?"""
+    return "no such table" in said or "readonly database" in said
 
 
 def _suited(f: Objective, optimizer: Optimizer) -> Objective:

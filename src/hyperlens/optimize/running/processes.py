@@ -2,8 +2,8 @@
 
 An Executor's pool breaks as a whole when one of its processes dies; here a death is the end of one
 trial. Workers are forked where the system can, so that any function will do; elsewhere it must be
-importable. A worker leads a session of its own: what an objective starts ends with it, and Ctrl-C
-in a terminal reaches only us. It ends by itself when we are gone.
+importable. A worker leads a session of its own: what an objective starts ends with it (family.py), and
+Ctrl-C in a terminal reaches only us. It ends by itself when we are gone.
 """
 
 import multiprocessing as mp
@@ -20,8 +20,10 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from hyperlens.errors import AnalysisError
+from hyperlens.optimize.running import family
 from hyperlens.optimize.running.trial_outcome import Objective, Outcome, evaluate
 
+UNHEARD = 74  # exit code of a worker that cannot send what it found
 LEAVING = 5.0  # seconds an ended process may take to be gone
 
 
@@ -64,6 +66,10 @@ class Processes:
             assert worker.trial is not None
             if worker.connection in ready:
                 outcome = self._received(worker)
+            elif (
+                not worker.process.is_alive()
+            ):  # a child of its objective still holds the connection
+                outcome = Outcome(reason=_death(self._dismiss(worker)))
             elif worker.deadline is not None and time.monotonic() >= worker.deadline:
                 self._dismiss(worker)
                 outcome = Outcome(reason=f"took longer than {self.timeout:g} s")
@@ -111,7 +117,7 @@ class Processes:
     def _dismiss(self, worker: _Worker) -> int | None:
         """End a worker and all that it started; how it ended."""
         assert worker.process.pid is not None
-        _end_group(worker.process.pid)
+        family.end(worker.process.pid, worker.process.is_alive())
         worker.process.kill()
         worker.process.join(LEAVING)
         code = worker.process.exitcode
@@ -126,8 +132,7 @@ def _work(connection: Connection, foreign: list[Connection], *, objective: Objec
     """A worker's life: evaluate what comes until nothing can come any more."""
     for other in foreign:  # inherited by the fork: held here, they would hide our parent's end
         other.close()
-    if hasattr(os, "setsid"):
-        os.setsid()
+    family.lead()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     while True:
@@ -135,22 +140,23 @@ def _work(connection: Connection, foreign: list[Connection], *, objective: Objec
             configuration, budget = connection.recv()
         except EOFError:
             return
-        connection.send(evaluate(objective, configuration, budget))
+        outcome = evaluate(objective, configuration, budget)
+        family.end_strays()
+        try:
+            connection.send(outcome)
+        except OSError:
+            os._exit(UNHEARD)
 
 
 def _leave_with_parent() -> None:
     parent = mp.parent_process()
     if parent is not None:
         parent.join()
-        _end_group(os.getpid())
+        for process in family.descendants(os.getpid()):
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        os.killpg(os.getpid(), signal.SIGKILL)
         os._exit(1)
-
-
-def _end_group(leader: int) -> None:
-    """Kill a worker and its children; nothing if it does not lead a group yet, or all are gone."""
-    with suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(leader, signal.SIGKILL)
 
 
 def _death(code: int | None) -> str:
@@ -160,4 +166,6 @@ def _death(code: int | None) -> str:
         except ValueError:
             name = str(-code)
         return f"its process was ended by {name}"
+    if code == UNHEARD:
+        return "its cost could not be sent to us: did it close the descriptors of its process?"
     return f"its process ended itself with exit code {code}"

@@ -6,6 +6,7 @@ from hyperlens.runs.history import History, Trial
 from hyperlens.runs.repeats import configurations
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.true_costs import Measured, told_apart, true_costs
+from hyperlens.surrogates.bearable import bearable
 from hyperlens.surrogates.threads import one_thread
 
 MOST_CONFIGURATIONS = 1500  # beyond them the best and a sample of the others are compared
@@ -16,11 +17,12 @@ def recommend(history: History, objective: str | None = None, seed: int = 0) -> 
     """The trial of the configuration that is expected to be best after the noise, as `winner` says it
     (Croppi's "best predicted"). `history.best()` is the best observed."""
     tried = configurations(history, history.data(objective)).at_most(MOST_CONFIGURATIONS, seed)
-    if np.ptp(tried.observed) == 0 or not 0 < len(history.space) <= MOST_PARAMETERS:
+    y = bearable(tried.y)
+    if np.ptp(bearable(tried.observed)) == 0 or not 0 < len(history.space) <= MOST_PARAMETERS:
         return history.best(objective)
-    cube, measured = history.space.cube, Measured(tried.X, tried.y, tried.which)
+    cube, measured = history.space.cube, Measured(tried.X, y, tried.which)
     with one_thread():  # the same bytes on any number of cores
-        model = Additive(cube, seed).learn(tried.X[tried.which], tried.y)
+        model = Additive(cube, seed).learn(tried.X[tried.which], y)
         if not told_apart(measured, model):
             return history.best(objective)
         expected = true_costs(cube, measured, model, seed=seed).expected

@@ -17,6 +17,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import Space
+from hyperlens.surrogates.bearable import bearable
 from hyperlens.surrogates.outlook.prospect import AHEAD, Search, prospect
 from hyperlens.surrogates.quality import FAIR_R2, assess
 from hyperlens.surrogates.threads import one_thread
@@ -61,6 +62,7 @@ class Stop:
         """Whether to stop after trials with these vectors and minimised costs, and why."""
         from hyperlens.surrogates.additive.additive import Additive
 
+        y = bearable(y)
         if np.ptp(y) == 0 or len(space) > MOST_PARAMETERS:
             return None
         rows = np.arange(len(y))

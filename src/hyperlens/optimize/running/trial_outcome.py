@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import signal
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -49,12 +50,14 @@ class Outcome:
 def evaluate(
     objective: Objective, configuration: Mapping[str, Any], budget: float | None = None
 ) -> Outcome:
-    """Call the objective. Only Ctrl-C gets out of here."""
+    """Call the objective. Only Ctrl-C gets out of here, unless the objective raised it by itself."""
     arguments = (dict(configuration),) if budget is None else (dict(configuration), budget)
     try:
         return judged(objective(*arguments))
     except KeyboardInterrupt:
-        raise
+        if not ignoring_interrupts():
+            raise
+        return Outcome(reason="KeyboardInterrupt")
     except BaseException as problem:  # sys.exit too is one trial's end, not the run's
         return Outcome(reason=told_by(problem) + _place(problem))
 
@@ -65,21 +68,34 @@ def judged(returned: Any) -> Outcome:
     >>> judged(float("nan")).reason
     'returned nan, which is not a finite number'
     """
-    shown = f"returned {_short(repr(returned), 60)}, which is not a finite number"
+    shown = f"returned {_short(_said(returned, repr), 60)}, which is not a finite number"
     if isinstance(returned, (str, bytes, complex)):
         return Outcome(reason=shown)
     try:
         cost = float(returned)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever its own conversion does
         return Outcome(reason=shown)
     return Outcome(cost) if math.isfinite(cost) else Outcome(reason=shown)
 
 
 def told_by(problem: BaseException) -> str:
     """An exception in one line."""
-    said = " ".join(str(problem).split())
+    said = " ".join(_said(problem, str).split())
     text = f"{type(problem).__name__}: {said}" if said else type(problem).__name__
     return _short(text, LONGEST_REASON)
+
+
+def ignoring_interrupts() -> bool:
+    """Is Ctrl-C somebody else's to answer? It is in our worker processes."""
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def _said(thing: Any, says: Callable[[Any], str]) -> str:
+    """What a user's object says of itself, where it can."""
+    try:
+        return says(thing)
+    except Exception:
+        return f"a {type(thing).__name__} that cannot be shown" if says is repr else ""
 
 
 def _place(problem: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -31,17 +32,30 @@ def opened(storage: Storage) -> tuple[BaseStorage, str]:
     """
     from optuna.storages import BaseStorage, InMemoryStorage
 
+    from hyperlens.optimize.storage.patient import patient
+
     if storage is None:
         return InMemoryStorage(), "memory"
     if isinstance(storage, BaseStorage):
-        return storage, type(storage).__name__
+        return patient(storage, type(storage).__name__), type(storage).__name__
     text = str(storage)
-    if "://" in text:
-        return _database(databases.parse(text))
     path = Path(storage).expanduser()
-    if _is_journal(path):
-        return _journal(path)
-    return _database(databases.parse(f"sqlite:///{path}"))
+    if "://" in text:
+        found, where = _database(databases.parse(text))
+    elif _is_journal(path):
+        found, where = _journal(path)
+    else:
+        found, where = _database(databases.parse(f"sqlite:///{path}"))
+    return patient(found, where), where
+
+
+def file_of(storage: Storage) -> Path | None:
+    """The file that a storage is, if it is one."""
+    if isinstance(storage, str) and "://" in storage:
+        address = databases.parse(storage)
+        local = address.get_backend_name() == "sqlite" and address.database
+        return Path(local) if local else None
+    return Path(storage).expanduser() if isinstance(storage, (str, Path)) else None
 
 
 @contextmanager
@@ -102,12 +116,39 @@ def _journal(path: Path) -> tuple[BaseStorage, str]:
     from optuna.storages.journal import JournalFileBackend
 
     try:
+        _mend(path)
         return JournalStorage(JournalFileBackend(str(path))), path.name
     except OSError as problem:
         raise SourceError(
             f"The journal '{path}' cannot be opened ({problem.strerror}); check its path and your "
             "rights."
         ) from problem
+    except (ValueError, LookupError, TypeError) as problem:
+        raise SourceError(
+            f"The journal '{path}' is damaged; take out the lines that are no JSON, or choose another "
+            "file for the storage."
+        ) from problem
+
+
+def _mend(path: Path) -> None:
+    """Take out a last line that a process did not end: the next one would be written behind it."""
+    from optuna.storages.journal import JournalFileSymlinkLock
+
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read() == b"\n":
+            return
+    lock = JournalFileSymlinkLock(str(path))
+    lock.acquire()  # whoever writes now has it
+    try:
+        whole = path.read_bytes()
+        if not whole.endswith(b"\n"):
+            with path.open("r+b") as file:
+                file.truncate(whole.rfind(b"\n") + 1)
+    finally:
+        lock.release()
 
 
 def _is_journal(path: Path) -> bool:
