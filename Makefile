@@ -4,7 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types tests pages browser docs dist try-dist clean
+MINUTES ?= 10
+SEED ?= 0
+
+.PHONY: demo test test-all lint types tests fuzz pages browser docs dist try-dist clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -13,6 +16,9 @@ demo: $(VENV)/installed
 	@echo "Open it in a browser: $(CURDIR)/demo/report.html"
 
 test: lint types tests
+
+test-all: export HYPERLENS_INSTALL := yes
+test-all: test # the same, and as root it installs the browser that some tests need
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -24,28 +30,21 @@ types: $(VENV)/installed-dev
 tests: $(VENV)/installed-dev browser
 	$(BIN)/pytest -n 2
 
+fuzz: $(VENV)/installed-dev # odd studies against every analysis; what is wrong is written to fuzz/
+	$(BIN)/python tests/odd_studies.py --minutes $(MINUTES) --seed $(SEED) --corpus fuzz
+
 pages: $(VENV)/installed-dev # what docs/architecture.md and docs/references.md show of the source
 	$(BIN)/python tests/house_pages.py
 
 docs: $(VENV)/installed-docs # the documentation as a site in site/, with pictures drawn now; needs no network
 	$(BIN)/python examples/gallery.py docs/gallery
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "Open it in a browser: $(CURDIR)/site/index.html"
-
-dist: $(VENV)/installed-dev # wheel and sdist in dist/, and what is in them checked
-	rm -rf dist build src/*.egg-info/SOURCES.txt
-	$(BIN)/python -m build --no-isolation --outdir dist . >dist.log 2>&1 || { cat dist.log; exit 1; }
-	@rm -f dist.log
-	$(BIN)/python tests/delivered.py
-
-try-dist: dist # the wheel in an empty environment
-	$(BIN)/python tests/delivered.py --try
-
-browser: # the pages are tested in a real one; without it those tests are skipped
+	@echo "Open it in a browser: # the pages are tested in a real one; it is installed only where HYPERLENS_INSTALL is set
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing chromium for the browser tests" && \
+		{ [ -n "$$HYPERLENS_INSTALL" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		echo "Installing chromium for the browser tests" && \
 		apt-get install --yes --quiet --quiet --no-install-recommends chromium >/dev/null; } || \
-		echo "There is no chromium and it cannot be installed here: the browser tests will be skipped"
+		echo "There is no chromium, so the browser tests will be skipped; as root, 'make test-all' installs it"
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

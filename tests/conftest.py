@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -28,6 +30,18 @@ def data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """The last line says how many tests were skipped, and why."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(_reason(report).removeprefix("Skipped: ") for report in skipped)
+    said = "; ".join(f"{n} because {reason}" for reason, n in reasons.most_common())
+    terminalreporter.write_line(f"Skipped: {len(skipped)}{f' ({said})' if said else ''}.")
+
+
+def _reason(report: Any) -> str:
+    return str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
 
 
 if not hasattr(os, "mkfifo"):  # Windows: tests that wait for each other by a named pipe

@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
+from hyperlens.dashboard.connections import Connection
 from hyperlens.dashboard.server import bind
 
 PATIENCE = 90.0  # seconds; a busy machine is not a failure
@@ -73,7 +74,7 @@ def served(app: Starlette) -> Iterator[Client]:
             await super().startup(sockets)
             begun.set()
 
-    config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app, http=Connection, log_level="error", timeout_graceful_shutdown=1)
     server = Server(config)
     with bind("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live_page import Client, ready, served
 
-from hyperlens.dashboard import create_app, server
+from hyperlens.dashboard import connections, create_app, server
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.dashboard.query import SECTIONS, SURROGATES, BadQuery, parse
 from hyperlens.errors import SourceError
@@ -179,6 +182,43 @@ def test_a_token_is_asked_for_where_others_can_reach() -> None:
         assert client.get("/", {"Cookie": cookie.split(";")[0]}).status_code == 200
         assert client.get("/", {"Cookie": "hyperlens=wrong"}).status_code == 401
         assert client.get("/", {"Host": "evil.example"}).status_code == 421
+
+
+def test_a_cookie_is_of_one_port() -> None:
+    apps = [
+        create_app(["nowhere"], token=name, hosts=("*",), worker=fake_worker.work)
+        for name in ("one", "other")
+    ]
+    with served(apps[0]) as one, served(apps[1]) as other:
+        pairs = zip((one, other), ("one", "other"), strict=True)
+        got = [c.get(f"/?token={t}").headers["set-cookie"].split(";")[0] for c, t in pairs]
+        assert len({cookie.split("=")[0] for cookie in got}) == 2
+        both = {"Cookie": "; ".join(got)}  # as a browser sends them, to either port
+        assert [client.get("/", both).status_code for client in (one, other)] == [200, 200]
+
+
+def test_brackets_in_brackets_and_budgets_without_end_are_refused(fake: Client) -> None:
+    deep = b'{"run": 0, "section": ' + b"[" * 30_000 + b"]" * 30_000 + b"}"
+    answer = fake.post("/api/ask", deep)
+    assert (answer.status_code, answer.json()) == (400, {"problem": "Send JSON."})
+    state = replace(fake_worker.STATE, budgets=(1.0, float("inf")))
+    assert json.loads(json.dumps(state.public(), allow_nan=False))["budgets"] == [1.0]
+
+
+def test_connections_that_say_nothing_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "HEADER_TIME", 0.3)
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 20)
+    with served(create_app(["nowhere"], worker=fake_worker.work)) as client:
+        halves = [socket.create_connection(("127.0.0.1", client.port)) for _ in range(60)]
+        for half in halves:
+            with suppress(OSError):
+                half.sendall(b"GET / HTTP/1.1\r\n")
+        for half in halves:
+            half.settimeout(10)
+            with suppress(ConnectionError):
+                assert half.recv(1) == b""
+            half.close()
+        assert client.get("/").status_code == 200
 
 
 @pytest.mark.parametrize(

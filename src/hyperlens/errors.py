@@ -9,9 +9,23 @@ HyperlensError
 
 from collections.abc import Iterable
 
+LONGEST = 480  # characters of a message: five lines of a terminal
+
 
 class HyperlensError(Exception):
-    """Base of all errors that are about the user's input rather than about our code."""
+    """Base of all errors that are about the user's input rather than about our code.
+
+    A long message, which a file's own names may make, keeps what is wrong and the remedy at its end.
+
+    >>> len(str(HyperlensError("x" * 9000)))
+    480
+    """
+
+    def __init__(self, message: object = "") -> None:
+        text = str(message)
+        if len(text) > LONGEST:
+            text = f"{text[: LONGEST - 161]}…{text[-160:]}"
+        super().__init__(text)
 
 
 class SourceError(HyperlensError):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
+FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 
 
 @dataclass(frozen=True)
@@ -205,6 +206,21 @@ def written_out(value: Any) -> Any:
     )
 
 
+def _no_formula(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula, behind an apostrophe; numbers stay.
+
+    >>> [_no_formula(text) for text in ("=1+1", "-0.5", "@x", "a=1")]
+    ["'=1+1", '-0.5', "'@x", 'a=1']
+    """
+    if not isinstance(value, str) or not value.startswith(FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
 def _spelled(value: Any) -> Any:
     """The same value with the control characters of all its texts written out."""
     if isinstance(value, str):
@@ -220,10 +236,12 @@ def _spelled(value: Any) -> Any:
 
 
 def as_csv(frame: pd.DataFrame) -> str:
-    """A frame of our own as CSV; it is changed: control characters in its texts are written out."""
-    for k, column in enumerate(frame.columns):
-        if frame[column].map(lambda value: isinstance(value, (str, tuple))).any():
-            frame.isetitem(k, [written_out(value) for value in frame[column]])
-    frame.columns = [written_out(column) for column in frame.columns]
+    """A frame of our own as CSV; it is changed: control characters in its texts are written out, and
+    what a spreadsheet would compute is a text there."""
+    for k in range(frame.shape[1]):
+        cells = frame.iloc[:, k]
+        if cells.map(lambda value: isinstance(value, (str, tuple))).any():
+            frame.isetitem(k, [_no_formula(written_out(value)) for value in cells])
+    frame.columns = [_no_formula(written_out(column)) for column in frame.columns]
     text: str = frame.to_csv(index=False)
     return text

@@ -7,6 +7,7 @@ import typer
 
 from hyperlens.commands.options import Reading
 from hyperlens.commands.signatures import expanded
+from hyperlens.errors import SourceError
 
 
 @expanded
@@ -24,16 +25,28 @@ def serve(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = False,
+    token: Annotated[
+        bool | None,
+        typer.Option(
+            "--token/--no-token",
+            help="Ask for a token; by default where others can reach the page or have accounts here.",
+        ),
+    ] = None,
 ) -> None:
     from hyperlens.dashboard import server
     from hyperlens.dashboard.catalogue import Source
 
-    token = server.new_token() if server.reachable(host) else None
+    if token is False and server.reachable(host):
+        raise SourceError(
+            f"Others can reach a page on {host}; leave out --no-token, or listen on 127.0.0.1."
+        )
+    wanted = server.reachable(host) or server.shared() if token is None else token
+    secret = server.new_token() if wanted else None
     runs = [Source(where, **asdict(reading)) for where in sources]
     server.check(runs)
     with server.bind(host, port) as listening:
-        address = server.address(host, listening, token)
+        address = server.address(host, listening, secret)
         typer.echo(f"Open {address} (stop with Ctrl+C)")
         if browser:
             typer.launch(address)
-        server.serve(runs, host, listening, token)
+        server.serve(runs, host, listening, secret)

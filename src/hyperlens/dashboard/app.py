@@ -158,7 +158,7 @@ async def _body(request: Request) -> dict[str, Any]:
             raise BadQuery("That is too long.")
     try:
         body = json.loads(raw)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:  # the latter: brackets in brackets
         raise BadQuery("Send JSON.") from problem
     if not isinstance(body, dict):
         raise BadQuery("Send a JSON object.")

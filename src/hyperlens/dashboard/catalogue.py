@@ -1,5 +1,6 @@
 """What the page was started on. Requests name a run by its number alone, never by a path."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -45,8 +46,11 @@ class RunState:
 
     def public(self) -> dict[str, Any]:
         """What the page is told."""
-        names = ("version", "title", "trials", "analysed", "parameters", "objectives", "budgets")
-        return {name: getattr(self, name) for name in (*names, "explained", "recorded", "models")}
+        names = ("version", "title", "trials", "analysed", "parameters", "objectives")
+        told = {name: getattr(self, name) for name in (*names, "explained", "recorded", "models")}
+        return told | {
+            "budgets": [b for b in self.budgets if math.isfinite(b)]
+        }  # JSON has no others
 
 
 def labels(places: Sequence[str]) -> list[str]:

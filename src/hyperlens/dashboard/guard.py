@@ -3,6 +3,9 @@
 A page of another site can make a browser send requests here: by an address that resolves to this
 machine (DNS rebinding), or across origins. The first is refused by the Host header, the second by Origin
 and Sec-Fetch-Site. On an address that others can reach, a token is asked for as well.
+
+Browsers send a cookie to every port of a host, so it is named after the port, and pages on two ports do
+not take each other's; who listens on another port of the same host still gets to see it.
 """
 
 import hmac
@@ -70,10 +73,14 @@ class Guard:
         token = request.query_params.get("token")
         if token is not None and request.url.path == "/" and _equal(token, self._token):
             answer = RedirectResponse("/", status_code=303, headers=HEADERS)
-            answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
+            secure = request.url.scheme == "https"
+            answer.set_cookie(
+                _named(request), self._token, httponly=True, samesite="strict", secure=secure
+            )
             return answer
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if _equal(_cookie(headers), self._token) or _equal(bearer, self._token):
+        cookie = _cookie(headers, _named(request))
+        if _equal(cookie, self._token) or _equal(bearer, self._token):
             return None
         return _no(401, "A token is needed: open the address that hyperlens serve printed.")
 
@@ -105,9 +112,15 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _cookie(headers: Headers) -> str:
+def _named(request: Request) -> str:
+    """The cookie's name: of this port, and with TLS one that no other host can set."""
+    prefix = "__Host-" if request.url.scheme == "https" else ""
+    return f"{prefix}{COOKIE}-{request.url.port or request.url.scheme}"
+
+
+def _cookie(headers: Headers, name: str) -> str:
     try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
     return cookie.value if cookie else ""

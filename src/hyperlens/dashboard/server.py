@@ -1,9 +1,11 @@
 """Listening: on this machine alone, or with a token where others can reach it."""
 
 import ipaddress
+import os
 import secrets
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +15,9 @@ from hyperlens.errors import SourceError
 MISSING = (
     "The live page needs the extra 'dashboard'; install it with 'pip install hyperlens[dashboard]'."
 )
+
+
+PEOPLE = range(1000, 60_000)  # numbers of users that are no services
 
 
 def check(sources: Iterable[Source]) -> None:
@@ -42,6 +47,15 @@ def names(host: str) -> tuple[str, ...]:
         if host in ("0.0.0.0", "::"):
             hosts.append("*")  # any address in numbers
     return tuple(hosts)
+
+
+def shared() -> bool:
+    """Are other people at work on this machine, who could open the page too?"""
+    owners: set[int] = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            owners.add(process.stat().st_uid)
+    return any(user in PEOPLE and user != os.getuid() for user in owners)
 
 
 def new_token() -> str:
@@ -82,10 +96,16 @@ def serve(
         import uvicorn
 
         from hyperlens.dashboard.app import create_app
+        from hyperlens.dashboard.connections import Connection
     except ModuleNotFoundError as problem:
         raise SourceError(MISSING) from problem
     app = create_app(sources, token=token, hosts=names(host))  # type: ignore[arg-type]
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+        app,
+        http=Connection,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
     )
     uvicorn.Server(config).run(sockets=[listening])

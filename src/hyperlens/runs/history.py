@@ -25,6 +25,7 @@ from hyperlens.tables import from_frame
 from hyperlens.words import counted, first_few, number, printable
 
 MOST_SHOWN = 6  # values of a trial in a line
+MOST_NUMBER = 2**63 - 1  # of a trial
 
 
 class State(StrEnum):
@@ -150,6 +151,10 @@ class History:
         if not self.objectives:
             raise AnalysisError("This run has no objective; name the column that holds the cost.")
         for trial in self.trials:
+            if not -MOST_NUMBER <= trial.number <= MOST_NUMBER:
+                raise AnalysisError(
+                    f"A trial has the number {trial.number}, beyond {MOST_NUMBER}; number them anew."
+                )
             if len(trial.costs) != len(self.objectives):
                 raise AnalysisError(
                     f"Trial {trial.number} has {len(trial.costs)} costs for "

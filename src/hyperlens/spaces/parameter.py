@@ -20,6 +20,7 @@ Kind = Literal["float", "integer", "ordinal", "categorical"]
 Comparison = Literal["equal", "not equal", "in", "greater", "less"]
 
 MOST_LEVELS = 1024  # an integer with more levels is treated as a continuous axis
+FARTHEST = 1e100  # of a bound from zero, so that ranges can be computed with
 MOST_SHOWN = 6  # choices
 TOLERANCE = 1e-9  # of the range: what rounding in a file may move a value past its bound
 
@@ -45,6 +46,11 @@ class Parameter:
             if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
                 raise SpaceError(
                     f"Parameter '{self.name}' needs finite bounds; set lower and upper."
+                )
+            if max(-self.lower, self.upper) > FARTHEST:
+                raise SpaceError(
+                    f"Parameter '{self.name}' reaches from {self.lower:g} to {self.upper:g}, beyond "
+                    f"{FARTHEST:g}; narrow its range, or search its logarithm."
                 )
             if self.lower >= self.upper:
                 raise SpaceError(

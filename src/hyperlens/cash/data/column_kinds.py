@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hyperlens.cash.models.preprocessing import text
+from hyperlens.cash.models.preprocessing import as_days, text
 from hyperlens.errors import SourceError, listed
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
                 table[column.name] = texts.where(texts.notna(), None).astype(object)
             else:
                 moment = as_dates(cells, column.format)
-                table[column.name] = (moment - pd.Timestamp(0)) / pd.Timedelta(days=1)
+                table[column.name] = as_days(moment)
                 table[f"{column.name}: month"] = moment.dt.month.astype(float)
                 table[f"{column.name}: weekday"] = moment.dt.day_of_week.astype(float)
         return pd.DataFrame(table, index=X.index)

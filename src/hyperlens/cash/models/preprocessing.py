@@ -90,10 +90,15 @@ def text(value: Any) -> str | None:
     return str(value)
 
 
+def as_days(moments: Any) -> Any:
+    """Days since 1970, of any year: in microseconds, which do not end in 2262 as nanoseconds do."""
+    microseconds = moments.dt.as_unit("us").astype("int64").astype(float)
+    return microseconds.where(moments.notna(), np.nan) / (24 * 3600 * 1e6)
+
+
 def _numbers(cells: Any) -> Any:
     import pandas as pd
 
     if cells.dtype.kind == "M":
-        days = (cells.dt.tz_localize(None) - pd.Timestamp(0)) / pd.Timedelta(days=1)
-        return days.to_numpy(dtype=float, na_value=np.nan)
+        return as_days(cells.dt.tz_localize(None)).to_numpy(dtype=float)
     return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float, na_value=np.nan)

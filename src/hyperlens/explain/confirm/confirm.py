@@ -126,7 +126,8 @@ class Confirm(Record):
         return expected, table(order, *columns, Column("left", self.left, tenths, words.LEFT))
 
     def _columns(self) -> dict[str, Any]:
-        return {**self.values, "left": self.left}
+        values = {f"{n} value" if n == "left" else n: cells for n, cells in self.values.items()}
+        return {**values, "left": self.left}
 
 
 def confirm(

@@ -142,7 +142,9 @@ class Regions(Record):
             for r in self.tree
             for value, *numbers in zip(self.values, r.mean, r.low, r.high, strict=True)
         ]
-        names = ["id", "rule", written_out(self.parameter), "mean", "low", "high"]
+        shown = written_out(self.parameter)
+        own = f"{shown} value" if shown in ("id", "rule", "mean", "low", "high") else shown
+        names = ["id", "rule", own, "mean", "low", "high"]
         # texts as they are, whatever is in them
         return pd.DataFrame(rows, columns=names, dtype=object)
 

@@ -106,6 +106,10 @@ def _bias(history: History, seed: int) -> Bias:
         raise AnalysisError(
             "One trial has no distribution; run more before asking where it looked."
         )
+    if not len(space):
+        raise AnalysisError(
+            "This run has no parameter, so there is nowhere to look; ask it of one that has some."
+        )
     notes: tuple[str, ...] = ()
     X = run
     if len(run) > MOST_POINTS:
@@ -150,7 +154,9 @@ def points(cube: Cube, X: FloatArray, columns: tuple[int, ...] | None = None) ->
         axis, x = cube.axes[j], X[:, j]
         if axis.codes is not None and not axis.ordered:
             level = np.where(np.isnan(x), -1, axis.level(np.nan_to_num(x)))
-            parts.append((level[:, None] == np.arange(-1, axis.levels)) / np.sqrt(2.0))
+            # a level that is nowhere moves nothing, and there may be very many
+            levels = np.arange(-1, axis.levels) if axis.levels <= len(x) else np.unique(level)
+            parts.append((level[:, None] == levels) / np.sqrt(2.0))
         else:
             parts.append(np.where(np.isnan(x), INACTIVE, x)[:, None])
     return np.hstack(parts)

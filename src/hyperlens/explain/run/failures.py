@@ -203,6 +203,10 @@ def failures(
             f"Of {len(failed)} trials that ended {which} failed, so there is nothing to compare; ask "
             "it of a run in which some trials failed."
         )
+    if not len(history.space):
+        raise AnalysisError(
+            "This run has no parameter that failures could depend on; ask it of one that has some."
+        )
     found, inside = by_parameter(history, rows, failed, level, seed)
     return Failures(
         objective=history.objective(objective).name,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
+import os
 import warnings
 import zlib
 from collections import Counter
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 512 * 2**20  # of a table as text
 MOST_COLUMNS = 10_000
+MOST_ROWS = 2_000_000
+MOST_CELLS = 40_000_000  # each takes some fifty bytes in memory
 _BLOCK = 2**20
 
 
@@ -38,6 +42,7 @@ def read_frame(path: Path, start: bytes) -> DataFrame:
 def _json(path: Path) -> tuple[Any, list[str]]:
     """One object a line, or one document."""
     notes: list[str] = []
+    check_extent(f"The table '{path}'", path.stat().st_size)
     try:
         records = [line for _, line in json_lines(path, notes)]
     except SourceError:  # then it must be a document as a whole
@@ -65,8 +70,7 @@ def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:
     elif isinstance(document, list) and all(isinstance(row, dict) for row in document):
         rows = [{_writable(k): v for k, v in flat(row).items()} for row in document]
         names = dict.fromkeys(name for row in rows for name in row)
-        if len(names) > MOST_COLUMNS:
-            raise _too_wide(what, len(names))
+        check_extent(what, rows=len(rows), columns=len(names))
         columns = {name: [row.get(name, pandas.NA) for row in rows] for name in names}
     else:
         raise SourceError(f"{what} holds no table; write one JSON object for each trial.")
@@ -80,20 +84,51 @@ def _writable(name: Any) -> str:
     return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _too_wide(what: str, columns: int) -> SourceError:
-    return SourceError(
-        f"{what} has {columns} columns, more than the {MOST_COLUMNS} that can be read; keep the "
-        "parameters and the cost."
-    )
+def check_extent(what: str, size: int = 0, rows: int = 0, columns: int = 0) -> None:
+    """Refuse a table before it fills the memory; HYPERLENS_LIMIT=4 allows four times as much."""
+    times = limit_factor()
+    for count, most, name in (
+        (size >> 20, MOST_BYTES >> 20, "MiB"),
+        (columns, MOST_COLUMNS, "columns"),
+        (rows, MOST_ROWS, "rows"),
+        (rows * columns, MOST_CELLS, "cells"),
+    ):
+        if count > most * times:
+            raise SourceError(
+                f"{what} has {count} {name}, more than the {most * times:g} that are read; keep its "
+                "parameters and costs alone, or allow more with HYPERLENS_LIMIT="
+                f"{math.ceil(count / most)}."
+            )
+
+
+def limit_factor() -> float:
+    """How many times the usual limits the user allows."""
+    given = os.environ.get("HYPERLENS_LIMIT", "1")
+    try:
+        times = float(given)
+    except ValueError:
+        times = math.nan
+    if not (math.isfinite(times) and times > 0):
+        raise SourceError(f"HYPERLENS_LIMIT is '{given}'; give a number such as 4.")
+    return times
 
 
 def _parquet(path: Path) -> DataFrame:
     import pandas
 
     try:
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(path) as file:
+            about = file.metadata
+            groups = map(about.row_group, range(about.num_row_groups))
+            size = sum(group.total_byte_size for group in groups)
+        check_extent(f"The table '{path}'", size, about.num_rows, about.num_columns)
         return pandas.read_parquet(path)
     except ImportError as problem:
         raise SourceError(NO_PARQUET.format(path)) from problem
+    except SourceError:
+        raise
     except Exception as problem:  # pyarrow's errors have no common base
         raise SourceError(
             f"The file '{path}' is not a readable Parquet table ({one_line(problem)}); "
@@ -106,8 +141,8 @@ def _csv(path: Path) -> DataFrame:
     import pandas
 
     try:
-        _check_size(path)
-        sep = _check_header(path)
+        rows = _check_size(path)
+        sep = _check_header(path, rows)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             return pandas.read_csv(
@@ -128,22 +163,18 @@ def _csv(path: Path) -> DataFrame:
         ) from problem
 
 
-def _check_size(path: Path) -> None:
-    """A small gzipped file may unpack to more than fits into memory."""
-    size = path.stat().st_size
-    if path.suffix.lower() == ".gz":
-        size = 0
-        with gzip.open(path, "rb") as file:
-            while size <= MOST_BYTES and (block := file.read(_BLOCK)):
-                size += len(block)
-    if size > MOST_BYTES:
-        raise SourceError(
-            f"The table '{path}' is larger than {MOST_BYTES >> 20} MiB; keep its parameters and "
-            "costs alone, or give fewer trials."
-        )
+def _check_size(path: Path) -> int:
+    """How many lines there are. A small gzipped file may unpack to more than fits into memory."""
+    unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    size = lines = 0
+    with unpack(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            size, lines = size + len(block), lines + block.count(b"\n")
+            check_extent(f"The table '{path}'", size, lines)
+    return lines
 
 
-def _check_header(path: Path) -> str:
+def _check_header(path: Path, rows: int) -> str:
     """The separator. Pandas renames columns of the same name, so the header is checked here."""
     unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
     with unpack(path, "rt", encoding="utf-8-sig", newline="") as file:
@@ -156,8 +187,7 @@ def _check_header(path: Path) -> str:
         separator = max(",\t;", key=first.count)  # the comma where all are equal
         file.seek(0)
         header = next(filter(None, csv.reader(file, delimiter=separator)), [])
-    if len(header) > MOST_COLUMNS:
-        raise _too_wide(f"The table '{path}'", len(header))
+    check_extent(f"The table '{path}'", rows=rows, columns=len(header))
     check_names(header, f"The table '{path}'")
     return separator
 

@@ -69,7 +69,8 @@ def _cut(record: Overview) -> float | None:
     """The worst cost on the axis, None if all fit: it reaches a little farther than the bulk of the
     trials, and than where the best so far began unless that is far away itself."""
     sign = -1.0 if record.maximize else 1.0
-    lost = sign * (record.cost - record.best)  # how much worse than the best
+    with np.errstate(over="ignore"):
+        lost = sign * (record.cost - record.best)  # how much worse than the best
     lost = lost[np.isfinite(lost)]
     if not len(lost):
         return None
