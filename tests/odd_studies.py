@@ -89,7 +89,7 @@ def study(seed: int) -> hl.History:
 
 def analyses() -> dict[str, Callable[..., Any]]:
     """Every public function of a run, or of runs."""
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for name in hl.__all__:
         function = getattr(hl, name)
         if inspect.isfunction(function):
