@@ -331,6 +331,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "tradeoff": (),
         "feasibility": None,
         "failures": None,
+        "curves": None,
         "footprint": footprint(name),
         "models": None,
         "winner": None,

@@ -11,6 +11,9 @@ from .errors import (
     SourceError as SourceError,
     SpaceError as SpaceError,
 )
+from .explain.curves.course import Course as Course
+from .explain.curves.learning_curves import LearningCurves as LearningCurves, curves as curves
+from .explain.curves.pruning import Pruning as Pruning
 from .explain.effects.effect import Effect as Effect, effect as effect
 from .explain.effects.region_tree import Region as Region
 from .explain.effects.regions import Regions as Regions, regions as regions

@@ -58,6 +58,7 @@ PLAN = (
     Section("winner", "Overview", "next.winner"),
     Section("feasibility", "Overview", "run.feasibility"),
     Section("failures", "Overview", "run.failures"),
+    Section("curves", "Overview", "run.curves"),
     Section("footprint", "Overview", "run.footprint", by=("surrogate",)),
     Section("models", "Models", "run.models"),
     Section("importance", "Importance", "parameters.importance", by=("surrogate",)),

@@ -109,12 +109,14 @@ def drawn_interval(
     )
 
 
-def forest_shares(forest: Forest, order: int, level: float | None, seed: int) -> Shares:
+def forest_shares(
+    forest: Forest, order: int, level: float | None, seed: int, count: int = HALVES
+) -> Shares:
     """Mean over trees. The interval is drawn out to where shares are heading as data grow.
 
-    The variance over random halves is that over whole data sets (delete-half jackknife). Each half's
-    forest is small, so part of what is seen is noise of its trees, W / trees. Half of that is taken
-    off: taking off all of it left intervals too narrow on small noisy runs, see
+    The variance over `count` random halves is that over whole data sets (delete-half jackknife). Each
+    half's forest is small, so part of what is seen is noise of its trees, W / trees. Half of that is
+    taken off: taking off all of it left intervals too narrow on small noisy runs, see
     docs/results/interval_coverage.md.
     """
     # Shares: V_U / V of each tree, and their mean (Hutter et al. 2014 Algorithm 2)
@@ -130,14 +132,14 @@ def forest_shares(forest: Forest, order: int, level: float | None, seed: int) ->
     if level is None:
         return Shares(once.effects, share, std, unknown, unknown, none, decomposition.flat)
     # Halves: the same on random halves of the data
-    halves = _parts(len(forest.y), (len(forest.y) + 1) // 2, HALVES, seed)
+    halves = _parts(len(forest.y), (len(forest.y) + 1) // 2, count, seed)
 
     def one(k: int) -> FloatArray:
         small = Forest(forest.cube, HALF_TREES, seed + k + 1, threads=1)
         small.fit(forest.X[halves[k]], forest.y[halves[k]])
         return once.merged(small.shares(order, decomposition.effects).shares)
 
-    drawn = [shares for shares in _each(one, HALVES, forest.threads) if len(shares) > 1]
+    drawn = [shares for shares in _each(one, count, forest.threads) if len(shares) > 1]
     if len(drawn) < 2:
         return Shares(once.effects, share, std, unknown, unknown, none, decomposition.flat)
     # Interval: the variance between halves less half of the noise of their few trees
