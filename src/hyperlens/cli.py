@@ -41,6 +41,7 @@ COMMANDS = {
     "feasibility": (
         "analyses",
         "Which trials keep the limits: how often by each parameter, where, and what the limits cost.",
+    ),
     "curves": (
         "analyses",
         "Learning curves: how early the end is known, what pruning lost, what mattered over the course.",

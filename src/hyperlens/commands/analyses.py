@@ -130,6 +130,7 @@ interactions = record_command(hl.interactions, surrogate=SURROGATE, level=LEVEL_
 failures = record_command(hl.failures, level=LEVEL, seed=SEED)
 
 feasibility = record_command(hl.feasibility, level=LEVEL, seed=SEED)
+
 curves = record_command(hl.curves, level=LEVEL, seed=SEED)
 
 winner = record_command(
