@@ -102,6 +102,15 @@ def written(folder: Path, made: Analysis, title: str = "A report") -> str:
     return path.as_uri()
 
 
+def unfolded(page: Any, address: str) -> None:
+    """Open a report, wait until it is alive, and unfold all of it."""
+    page.goto(address)
+    page.locator("#theme").wait_for()
+    page.evaluate(
+        "document.querySelectorAll('details.room').forEach((fold) => { fold.open = true; })"
+    )
+
+
 def traces(page: Any, card: str) -> dict[str, Any]:
     """What the plot of a card shows: visibility and width by name of trace."""
     found: dict[str, Any] = page.evaluate(
@@ -152,17 +161,33 @@ def test_the_report_opens_quietly_and_fits(
 ) -> None:
     seen = watch(size, scheme)
     address = written(tmp_path, curves())
-    seen.page.goto(address)
+    unfolded(seen.page, address)
     all_drawn(seen.page)
     assert seen.complaints == []
-    assert seen.requests == [address]
+    assert [r for r in seen.requests if not r.startswith("blob:")] == [address]
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= size[0]  # nothing has to be scrolled sideways but tables in their own frames
 
 
-def test_a_switch_shows_single_configurations(watch: Open, tmp_path: Path) -> None:
+def test_the_first_screen_has_a_picture_for_each_question(watch: Open, tmp_path: Path) -> None:
     page = watch().page
     page.goto(written(tmp_path, curves()))
+    page.wait_for_selector("#summary .panel .main-svg")
+    asked = page.locator(".panel h3").all_inner_texts()
+    assert asked[0] == "How good is it?"
+    assert asked[-1] == "What to do next?"
+    assert "How does lr act?" in asked
+    assert not page.locator("#effect-1").is_visible()  # all else is folded
+    page.get_by_role("link", name="How does lr act?").click()
+    page.wait_for_selector("#effect-1 .main-svg")
+    page.goto(page.url.partition("#")[0] + "#importance")
+    page.reload()
+    assert page.locator("#importance").is_visible()
+
+
+def test_a_switch_shows_single_configurations(watch: Open, tmp_path: Path) -> None:
+    page = watch().page
+    unfolded(page, written(tmp_path, curves()))
     drawn(page, "effect-1")
     assert traces(page, "effect-1")["single configurations"][0] is False
     page.get_by_role("switch", name="Single configurations").focus()
@@ -172,7 +197,7 @@ def test_a_switch_shows_single_configurations(watch: Open, tmp_path: Path) -> No
 
 def test_a_slider_steps_through_the_splits(watch: Open, tmp_path: Path) -> None:
     page = watch().page
-    page.goto(written(tmp_path, curves()))
+    unfolded(page, written(tmp_path, curves()))
     drawn(page, "regions-1")
     assert traces(page, "regions-1")["opt is sgd"] == [True, 1.4]
     assert traces(page, "regions-1")["opt is adam"] == [True, 3.2]
@@ -191,7 +216,7 @@ def test_a_slider_steps_through_the_splits(watch: Open, tmp_path: Path) -> None:
 
 def test_a_list_shows_only_the_best(watch: Open, tmp_path: Path) -> None:
     page = watch().page
-    page.goto(written(tmp_path, curves()))
+    unfolded(page, written(tmp_path, curves()))
     drawn(page, "parallel")
     page.get_by_label("Show").select_option(label="best 5 %")
     shown = traces(page, "parallel")
@@ -200,7 +225,7 @@ def test_a_list_shows_only_the_best(watch: Open, tmp_path: Path) -> None:
 
 def test_figures_and_tables_can_be_saved(watch: Open, tmp_path: Path) -> None:
     seen = watch()
-    seen.page.goto(written(tmp_path, curves()))
+    unfolded(seen.page, written(tmp_path, curves()))
     drawn(seen.page, "importance")
     found = {}
     for kind in ("SVG", "PNG", "CSV"):
@@ -224,7 +249,7 @@ def test_figures_and_tables_can_be_saved(watch: Open, tmp_path: Path) -> None:
 
 def test_the_table_of_trials_is_sorted_and_searched(watch: Open, tmp_path: Path) -> None:
     page = watch().page
-    page.goto(written(tmp_path, curves()))
+    unfolded(page, written(tmp_path, curves()))
 
     def column(k: int) -> list[str]:
         found: list[str] = page.locator(f"#data tbody tr > :nth-child({k})").all_inner_texts()
@@ -241,7 +266,7 @@ def test_the_table_of_trials_is_sorted_and_searched(watch: Open, tmp_path: Path)
 
 def test_numbers_explain_themselves(watch: Open, tmp_path: Path) -> None:
     page = watch().page
-    page.goto(written(tmp_path, curves()))
+    unfolded(page, written(tmp_path, curves()))
     page.get_by_role("button", name="What is trials?").first.click()
     assert page.locator("#summary-what-2").is_visible()
     assert "All trials of the run" in page.locator("#summary-what-2").inner_text()
@@ -252,7 +277,7 @@ def test_numbers_explain_themselves(watch: Open, tmp_path: Path) -> None:
 def test_a_planted_script_does_nothing(watch: Open, tmp_path: Path) -> None:
     seen = watch()
     made = analysis(name=EVIL, choice=EVIL + "2", text=EVIL)
-    seen.page.goto(written(tmp_path, made, EVIL))
+    unfolded(seen.page, written(tmp_path, made, EVIL))
     all_drawn(seen.page)
     seen.page.get_by_label("Search in the table").fill("script")
     assert seen.page.title() == EVIL
@@ -263,7 +288,7 @@ def test_a_planted_script_does_nothing(watch: Open, tmp_path: Path) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_report_can_be_used_by_all(watch: Open, tmp_path: Path, scheme: str) -> None:
     page = watch(LAPTOP, scheme).page
-    page.goto(written(tmp_path, curves()))
+    unfolded(page, written(tmp_path, curves()))
     all_drawn(page)
     for fold in page.locator("details").all():
         fold.evaluate("(fold) => { fold.open = true; }")
@@ -272,7 +297,7 @@ def test_the_report_can_be_used_by_all(watch: Open, tmp_path: Path, scheme: str)
 
 def test_the_theme_can_be_changed_and_is_remembered(watch: Open, tmp_path: Path) -> None:
     page = watch().page
-    page.goto(written(tmp_path, curves()))
+    unfolded(page, written(tmp_path, curves()))
     ground = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
     page.get_by_role("button", name="Dark theme").click()

@@ -120,9 +120,11 @@ const near = new IntersectionObserver(
 
 function adoptFigure(figure) {
   const plot = figure.querySelector(".plot");
+  if (!plot) return; // a panel of words
   figures.set(plot, JSON.parse(plot.nextElementSibling.textContent));
   near.observe(plot);
   const saving = figure.querySelector(".saving");
+  if (!saving) return; // a small picture
   saving.hidden = false;
   for (const button of saving.querySelectorAll("button")) {
     button.addEventListener("click", () => save(figure, button.dataset.save));

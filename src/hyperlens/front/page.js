@@ -34,6 +34,19 @@ wishesDark.addEventListener("change", () => { nameTheme(); redraw(); });
 
 enliven(document);
 
+// What an address or a link names is unfolded before it is shown.
+function unfold(id) {
+  const part = document.getElementById(decodeURIComponent(id));
+  for (let fold = part?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  return part;
+}
+addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#"]');
+  if (link) unfold(link.getAttribute("href").slice(1));
+});
+addEventListener("hashchange", () => unfold(location.hash.slice(1))?.scrollIntoView());
+if (!asked) unfold(location.hash.slice(1))?.scrollIntoView();
+
 // Paper is white and shows everything.
 addEventListener("beforeprint", () => {
   document.querySelectorAll("details").forEach((fold) => { fold.open = true; });

@@ -12,6 +12,7 @@ from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Fact
 from hyperlens.sections.explanation import Records, Unavailable
 from hyperlens.sections.next.winner import LUCK, caution
+from hyperlens.sections.panels import panels
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import QUESTION, leading
 from hyperlens.sections.run.overview import OVERVIEW
@@ -37,6 +38,7 @@ def cards(records: Records) -> tuple[Card, ...]:
             f"What to do next: {' '.join(what_next(records))}",
         ),
         facts=_facts(records),
+        panels=panels(records),
         verdict=importance.verdict if isinstance(importance, Importance) else None,
         table=_configuration(overview),
         notes=_notes(records),

@@ -19,7 +19,7 @@ from hyperlens.explain.importance.once import Effects, Once
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
-from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.additive.additive import WIDENED_BELOW, Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
@@ -81,8 +81,9 @@ def additive_shares(
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
     draws = np.empty((0, len(effects))) if level is None else drawn.T
     share = np.array(list(model.shares(order, bound).values()))
-    spread = posterior(drawn, share, level, model.widened)
-    return Shares(effects, share, *spread, draws, widened=model.widened)
+    widened = model.widened * (1.0 if bound is None else WIDENED_BELOW)
+    spread = posterior(drawn, share, level, widened)
+    return Shares(effects, share, *spread, draws, widened=widened)
 
 
 def posterior(

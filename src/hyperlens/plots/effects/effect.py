@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
 
 from hyperlens.explain.effects.effect import Effect
@@ -17,7 +18,9 @@ from hyperlens.words import counted
 
 STRIP = 0.08  # of the height, below the curve: where the trials lie
 SINGLE = "single configurations"
-MOST_DOTS = 1000  # trials on a map
+MOST_DOTS = 1000  # trials on a map or beside a curve
+BULK = 0.95  # of the trials fit beside a curve at each side
+MARGIN = 0.04
 
 
 def draw(record: Effect) -> Figure:
@@ -42,6 +45,8 @@ def _curve(record: Effect) -> Figure:
         },
         yaxis2={"domain": [0, STRIP], "range": [-1, 1], "visible": False, "fixedrange": True},
     )
+    fig.add_trace(_measured(record))
+    fig.update_layout(yaxis={"range": _range(record)})
     edge = {"hoverinfo": "skip", "legendgroup": "band", "mode": "lines", "line": {"width": 0}}
     fig.add_trace(Scatter(x=x, y=record.low.tolist(), name="low", showlegend=False, **edge))
     band = {"name": _band(record), "fill": "tonexty", "fillcolor": BAND}
@@ -58,6 +63,32 @@ def _curve(record: Effect) -> Figure:
         fig.add_trace(star(best, 0, "%{x:.5g}", yaxis="y2"))
     _shade(fig, record)
     return fig
+
+
+def _measured(record: Effect) -> Scatter:
+    """What the trials measured, bright where it is good."""
+    seen = _seen(record, 0)
+    shown = thinned(range(len(seen)), MOST_DOTS)
+    colours = {"colorscale": "Cividis", "reversescale": not record.maximize, "opacity": 0.55}
+    return dots(
+        [seen[k] for k in shown],
+        record.observed_cost[shown],
+        "measured",
+        {"color": record.observed_cost[shown].tolist(), "size": 5, **colours},
+        "trial at %{x:.5g}<br>measured %{y:.5g}",
+    )
+
+
+def _range(record: Effect) -> list[float] | None:
+    """What the axis shows: the band and the bulk of the trials; a few far ones flatten nothing."""
+    known = record.observed_cost[np.isfinite(record.observed_cost)]
+    low, high = float(np.nanmin(record.low)), float(np.nanmax(record.high))
+    if not math.isfinite(high - low) or not len(known):
+        return None
+    bulk = np.quantile(known, [1 - BULK, BULK])
+    low, high = min(low, float(bulk[0])), max(high, float(bulk[1]))
+    margin = MARGIN * (high - low)
+    return [low - margin, high + margin] if margin > 0 else None
 
 
 def _single(record: Effect, x: list[Any]) -> Scatter:

@@ -18,6 +18,16 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Panel:
+    """A question of the first screen: a small picture, a sentence, and the card that says more."""
+
+    question: str
+    sentence: str
+    figure: dict[str, Any] | None
+    more: str  # id of a card
+
+
+@dataclass(frozen=True)
 class Grid:
     """A long table that a page sorts and pages through; cells are texts, numbers or None."""
 
@@ -65,7 +75,8 @@ class Tree:
 class Card:
     """One thing to know. `section` is the title below which it stands.
 
-    `figure` is Plotly's JSON, `csv` the numbers behind it. `captions` are sentences that go with
+    `panels` are small pictures that stand before all that is said. `figure` is Plotly's JSON, `csv` the
+    numbers behind it. `captions` are sentences that go with
     some values of the controls, as `when` says. `problem` says why the card has nothing
     to show. `verdict` is on what the card shows; `how` says how it is to be read and how it was
     computed.
@@ -76,6 +87,7 @@ class Card:
     section: str = ""
     lead: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
+    panels: tuple[Panel, ...] = ()
     figure: dict[str, Any] | None = None
     csv: str | None = None
     csv_of: str | None = None  # the card whose table holds the numbers, where that is another

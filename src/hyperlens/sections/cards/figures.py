@@ -10,6 +10,8 @@ from hyperlens.record import Record
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.explanation import Unavailable
 
+DIGITS = 7  # of a number in a figure
+
 
 def figure_of(record: Record) -> dict[str, Any]:
     """The record's own figure."""
@@ -17,9 +19,14 @@ def figure_of(record: Record) -> dict[str, Any]:
 
 
 def as_plain(drawn: Figure) -> dict[str, Any]:
-    """A figure as plain JSON values, what is not finite as None."""
-    figure: dict[str, Any] = json.loads(drawn.to_json())
+    """A figure as plain JSON values, what is not finite as None, numbers with the digits that can be
+    seen."""
+    figure: dict[str, Any] = json.loads(drawn.to_json(), parse_float=_seen)
     return figure
+
+
+def _seen(number: str) -> float:
+    return float(f"{float(number):.{DIGITS}g}")
 
 
 def card_of(record: Record, id: str, title: str, *how: str, **other: Any) -> Card:

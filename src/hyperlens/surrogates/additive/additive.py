@@ -40,9 +40,9 @@ ANCHOR_NOISE = (
 )
 HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-WIDENED = (
-    1.15  # how much wider intervals are than the posterior, which takes its kernel for certain
-)
+# how much wider intervals are than the posterior, which takes its kernel for certain; and how much wider
+# still below a bound, where draws are cut off
+WIDENED, WIDENED_BELOW = 1.15, 1.3 / 1.15
 FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that predicts them
 SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0

@@ -1,0 +1,30 @@
+"""Figures made small, for a screen of several."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+HEIGHT = 210  # pixels
+FONT = 11
+MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
+
+
+def glance(figure: dict[str, Any], rows: int | None = None, **settings: Any) -> dict[str, Any]:
+    """The same without a legend, lower, in smaller type; of an axis of rows the first so many."""
+    small = copy.deepcopy(figure)
+    layout = small["layout"]
+    layout |= {"height": HEIGHT, "showlegend": False, "margin": MARGIN}
+    layout["font"] = {**layout.get("font", {}), "size": FONT}
+    for name in [key for key in layout if key.startswith(("xaxis", "yaxis"))]:
+        axis = layout[name]
+        axis["tickfont"] = {**axis.get("tickfont", {}), "size": FONT - 1}
+        axis["nticks"] = 5
+        if title := axis.get("title"):
+            axis["title"] = {**title, "font": {"size": FONT}, "standoff": 6}
+    if rows is not None and "ticktext" in layout.get("yaxis", {}):
+        count = min(rows, len(layout["yaxis"]["ticktext"]))
+        layout["yaxis"]["range"] = [count - 0.5, -0.5]
+    for name, value in settings.items():
+        layout[name] = {**layout.get(name, {}), **value} if isinstance(value, dict) else value
+    return small
