@@ -11,6 +11,7 @@ import pandas as pd
 
 import hyperlens as hl
 from hyperlens import Parameter
+from hyperlens.record import Record
 
 SPACE = hl.Space.of(
     [
@@ -32,7 +33,7 @@ def loss(values: dict[str, float]) -> float:
     return float((lr + 0.2 * values["depth"] - 0.8) ** 2 + 2 * (values["dropout"] - 0.3) ** 2)
 
 
-def records() -> dict[str, hl.Importance | object]:
+def records() -> dict[str, Record]:
     """A record of each kind, by the name of its picture."""
     run = hl.minimize(loss, SPACE, trials=40, seed=0)
     sizes = pd.DataFrame(
@@ -43,7 +44,7 @@ def records() -> dict[str, hl.Importance | object]:
     level = rng.random(12)
     gaps = {"grid": 0.12, "random": 0.06, "bayes": 0.0}
     methods = pd.DataFrame({m: level + g + 0.03 * rng.random(12) for m, g in gaps.items()})
-    made = [
+    made: list[Record] = [
         hl.overview(run),
         hl.trials(run),
         hl.importances(run),

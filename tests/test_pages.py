@@ -101,4 +101,6 @@ def test_files_that_docstrings_name_are_there() -> None:
 def test_links_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            if target.startswith("gallery/"):  # drawn when the site is built
+                continue
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
