@@ -329,6 +329,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "pareto": None,
         "true_front": None,
         "tradeoff": (),
+        "effects_of": (),
         "feasibility": None,
         "failures": None,
         "curves": None,

@@ -200,7 +200,7 @@ def test_where_limits_are_exceeded_and_what_they_cost() -> None:
     assert found.between.tolist() == better[np.argsort(cost[better])].tolist()
     assert f"{len(better)} trials that exceed it are better, the best with" in found.price
     assert hl.Feasibility.from_json(found.to_json()).lead == found.lead
-    assert "chance to exceed x >= 0.5" in found.plot().layout.xaxis.title.text
+    assert "chance to exceed the limit" in found.plot().layout.xaxis.title.text
     section = next(section for section in PLAN if section.id == "feasibility")
     (card,) = section.cards(Explanation(history, Choices()))
     assert card.lead == found.lead
@@ -228,4 +228,7 @@ def test_a_front_is_of_trials_that_keep_the_limits() -> None:
     within = hl.pareto(history.select(where="x <= 0.4"))
     assert found.number[found.members].tolist() == within.number[within.members].tolist()
     assert "trials that keep the limits are on the front" in found.sentence
+    every = hl.trials(history)
+    assert every.frame["b"].tolist() == [t.costs[1] for t in trials]
+    assert every.frame["keeps the limits"].tolist() == [t.feasible for t in trials]
     assert hl.choose(history, prefer="a").best.tolist() == within.costs.min(axis=0).tolist()

@@ -177,6 +177,7 @@ def records() -> dict[str, Record]:
         hl.true_front(twice),
         hl.feasibility(with_limits(run, ["loss < 5", "lr > 0.001"])),
         hl.tradeoff(twice),
+        hl.effects_of(twice, "lr", surrogate="additive"),
         hl.compare_runs({"one": run, "two": run}),
         importance,
         importance.subspace(),

@@ -121,6 +121,32 @@ def test_one_parameter_may_lead_all_the_way(linear: hl.History) -> None:
     assert "get better together" in same.reading
 
 
+def test_what_does_not_clearly_lead_is_not_named(linear: hl.History) -> None:
+    X = linear.vectors
+    a, b, c = X.T
+    found = hl.tradeoff(run(a + b, 4 * c - 0.1 * a, X))
+    assert found.ends[0] is None
+    assert found.sentence.startswith("No effect clearly matters most for loss, c matters most for")
+    assert [found.names[t.effect] for t in found.leaders] == ["c"]
+    assert 0 < found.leaders[0].weight < 1
+
+
+def test_effects_of_one_parameter_on_all_objectives(linear: hl.History) -> None:
+    found = hl.effects_of(linear, "a", surrogate="additive")
+    for mine, objective in zip(found.effects, ("loss", "latency"), strict=True):
+        alone = hl.effect(linear, "a", surrogate="additive", band="joint", objective=objective)
+        np.testing.assert_array_equal(mine.mean, alone.mean)
+        np.testing.assert_array_equal(mine.high, alone.high)
+    assert "loss is best at 0, latency is best at 1. No value is nearly best" in found.sentence
+    assert (
+        "loss hardly changes with it" in hl.effects_of(linear, "c", surrogate="additive").sentence
+    )
+    assert {trace.yaxis for trace in found.plot().data} == {"y", "y2"}
+    assert hl.EffectsOf.from_json(found.to_json()).sentence == found.sentence
+    with pytest.raises(hl.AnalysisError, match="one objective, loss; ask for the effect of a"):
+        hl.effects_of(hl.History(SPACE, linear.objectives[:1], (hl.Trial(0, {}, (1.0,)),)), "a")
+
+
 def test_it_is_drawn_and_printed(linear: hl.History, tmp_path: object) -> None:
     found = hl.tradeoff(linear)
     assert hl.Tradeoff.from_json(found.to_json()).sentence == found.sentence

@@ -36,6 +36,7 @@ from .explain.confirm.confirm import Confirm as Confirm, confirm as confirm
 from .explain.confirm.confirmed import Confirmed as Confirmed, confirmed as confirmed
 from .explain.next.winner import Winner as Winner, winner as winner
 from .explain.objectives.choose import Choice as Choice, choose as choose
+from .explain.objectives.effects_of import EffectsOf as EffectsOf, effects_of as effects_of
 from .explain.objectives.pareto import ParetoFront as ParetoFront, pareto as pareto
 from .explain.objectives.tradeoff import Tradeoff as Tradeoff, tradeoff as tradeoff
 from .explain.objectives.true_front import TrueFront as TrueFront, true_front as true_front

@@ -56,6 +56,7 @@ COMMANDS = {
         "The best trial within limits on objectives, and what the limits cost.",
     ),
     "true-front": ("analyses", "How surely trials are on the true Pareto front, after the noise."),
+    "effects-of": ("analyses", "How one parameter acts on all objectives, and where they agree."),
     "tradeoff": ("analyses", "What matters for weighted sums of two objectives, for every weight."),
     "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
     "forecast": ("analyses", "What more trials would bring, and whether to stop."),

@@ -168,6 +168,16 @@ true_front = record_command(
     seed=SEED,
 )
 
+effects_of = record_command(
+    hl.effects_of,
+    parameter=typer.Argument(help="Whose effects.", show_default=False),
+    surrogate=SURROGATE,
+    band=typer.Option(help="Pointwise: of a single prediction. Joint: of the average."),
+    level=typer.Option(min=0.01, max=0.999, help="Level of the bands."),
+    grid=typer.Option(min=2, max=500, help="Points of the parameter."),
+    seed=SEED,
+)
+
 tradeoff = record_command(
     hl.tradeoff,
     between=Annotated[

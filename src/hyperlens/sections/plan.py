@@ -66,6 +66,7 @@ PLAN = (
     Section("marginals", "Importance", "parameters.marginals", by=("surrogate",)),
     Section("interactions", "Importance", "parameters.interactions", by=("surrogate",)),
     Section("best", "Importance", "parameters.best", by=("surrogate",)),
+    Section("effects_of", "Effects", "parameters.effects_of", by=("surrogate",)),
     Section("effects", "Effects", "parameters.effects", by=("surrogate", "parameter")),
     Section(
         "regions", "Effects", "parameters.regions", by=("surrogate", "parameter", "splits", "steps")

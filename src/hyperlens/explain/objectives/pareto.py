@@ -155,7 +155,7 @@ def pareto(history: History, *, reference: dict[str, float] | None = None) -> Pa
     members = np.flatnonzero(inside)
     members = members[np.argsort(minimised[members, 0], kind="stable")]
     knee = members[np.argmin(scaled(minimised[members]).sum(axis=1))]
-    ends = sign * _reference(history, reference, costs)
+    ends = sign * _reference(history, reference, costs[compared])
     names = history.space.names
     trials = [history.trials[i] for i in rows[members]]
     return ParetoFront(

@@ -37,6 +37,7 @@ from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import decimals, effect_name, number, percent, tenths
 
 STEPS = 51  # weights
+CLEAR = 0.75  # part of the draws in which an effect must have the largest share
 
 Scale = Literal["deviation", "range"]
 SCALES: dict[Scale, str] = {
@@ -62,7 +63,9 @@ class Tradeoff(Record):
 
     `unit` is what each objective was divided by. `share`, `low` and `high` are (effects, weights), the
     effect with the largest share anywhere first; `rest` (weights,) is due to effects of a higher order.
-    `leaders` are the effects with the largest share from weight 0 to 1, each with where it takes over.
+    `leaders` are the effects that clearly have the largest share somewhere, from weight 0 to 1, each
+    with where it takes over; `ends` those that clearly lead for each objective alone, None where none
+    does.
     """
 
     objectives: tuple[str, str]
@@ -76,6 +79,7 @@ class Tradeoff(Record):
     high: FloatArray
     rest: FloatArray
     leaders: tuple[Takeover, ...]
+    ends: tuple[int | None, int | None]
     correlation: float
     order: int
     trials: tuple[int, int]
@@ -98,22 +102,30 @@ class Tradeoff(Record):
         if not self.verdict.known:
             return f"What matters along the trade-off is not known: {self.verdict.reason}."
         a, b = self.objectives
-        first, last = self.leaders[0].effect, self.leaders[-1].effect
-        if len(self.leaders) == 1:
+        first, last = self.ends
+        if not self.leaders:
+            return f"No effect clearly matters most, neither for {a} nor for {b} nor in between."
+        only = self.leaders[0].effect
+        if len(self.leaders) == 1 and first is not None and last is not None:
             return (
-                f"{self.names[first]} matters most for {a} ({self._said(first, 0)}) and for {b} "
-                f"({self._said(first, -1)}), and for every weighted sum of both."
+                f"{self.names[only]} matters most for {a} ({self._said(only, 0)}) and for {b} "
+                f"({self._said(only, -1)}), and for every weighted sum of both."
             )
+        alone = [
+            f"{self.names[k]} matters most for {name} ({self._said(k, at)})"
+            if k is not None
+            else f"no effect clearly matters most for {name}"
+            for name, k, at in ((a, first, 0), (b, last, -1))
+        ]
         text = (
-            f"{self.names[first]} matters most for {a} ({self._said(first, 0)}), {self.names[last]} for "
-            f"{b} ({self._said(last, -1)})"
+            f"{alone[0][:1].upper() if first is None else alone[0][:1]}{alone[0][1:]}, {alone[1]}."
         )
         steps = [
             f"{self.names[t.effect]} takes over from a weight of {decimals(t.weight)} on "
             f"({percent(self.level)} interval {decimals(t.low)} to {decimals(t.high)})"
-            for t in self.leaders[1:]
+            for t in self.leaders[first is not None :]
         ]
-        return f"{text}. Towards {b}, {', then '.join(steps)}."
+        return f"{text} Towards {b}, {', then '.join(steps)}." if steps else text
 
     @property
     def reading(self) -> str:
@@ -208,7 +220,7 @@ def tradeoff(
         low=low[ranked],
         high=high[ranked],
         rest=np.maximum(1 - share.sum(axis=0), 0.0),
-        leaders=_leaders(share[ranked], drawn[kept][ranked], weight, level, widened),
+        **_leaders(share[ranked], drawn[kept][ranked], weight, level, widened),
         correlation=correlation,
         order=order,
         trials=(len(fitted[0].training.y), len(fitted[1].training.y)),
@@ -288,19 +300,28 @@ def _interval(
 
 def _leaders(
     share: FloatArray, drawn: FloatArray, weight: FloatArray, level: float, widened: FloatArray
-) -> tuple[Takeover, ...]:
-    """Effects with the largest share from weight 0 to 1; in each draw the weight of a change is the one
-    from which on the next leads the one before it."""
+) -> dict[str, Any]:
+    """Effects that clearly have the largest share, from weight 0 to 1. In each draw the weight of a
+    change is the one from which on an effect leads the one before it, or all others if it is the first.
+    """
     best = share.argmax(axis=0)
-    found = [Takeover(int(best[0]), 0.0, 0.0, 0.0)]
-    for k in np.flatnonzero(np.diff(best)) + 1:
-        before, after = int(best[k - 1]), int(best[k])
-        near, ahead = slice(k - 1, k + 1), share[after] - share[before]
-        here = float(_overtaken(ahead[near, None], weight[near])[0])
-        at = _overtaken(drawn[after] - drawn[before], weight)
+    largest = drawn == drawn.max(axis=0)
+    often = np.take_along_axis(largest.mean(axis=2), best[None], axis=0)[0]
+    clear = [int(e) if p >= CLEAR else None for e, p in zip(best, often, strict=True)]
+    found: list[Takeover] = []
+    for k, effect in enumerate(clear):
+        if effect is None or (found and found[-1].effect == effect):
+            continue
+        rivals = [found[-1].effect] if found else [e for e in range(len(share)) if e != effect]
+        if k == 0 or not rivals:
+            found.append(Takeover(effect, 0.0, 0.0, 0.0))
+            continue
+        here = _overtaken((share[effect] - share[rivals].max(axis=0))[:, None], weight)[0]
+        at = _overtaken(drawn[effect] - drawn[rivals].max(axis=0), weight)
         low, high = drawn_interval(at[None], level, float(widened[k]))
-        found.append(Takeover(after, here, min(float(low[0]), here), max(float(high[0]), here)))
-    return tuple(found)
+        ends = min(float(low[0]), float(here)), max(float(high[0]), float(here))
+        found.append(Takeover(effect, float(here), *ends))
+    return {"leaders": tuple(found), "ends": (clear[0], clear[-1])}
 
 
 def _overtaken(ahead: FloatArray, weight: FloatArray) -> FloatArray:

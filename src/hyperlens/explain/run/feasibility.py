@@ -52,11 +52,7 @@ class Feasibility(Failures):
 
     @property
     def chance(self) -> str:
-        return (
-            "chance to exceed a limit"
-            if len(self.limits) > 1
-            else f"chance to exceed {self.bounds}"
-        )
+        return "chance to exceed a limit" if len(self.limits) > 1 else "chance to exceed the limit"
 
     @property
     def bounds(self) -> str:
@@ -83,8 +79,8 @@ class Feasibility(Failures):
         """Which parameters it depends on, as far as can be told."""
         mattering = [n for n, p in zip(self.parameters, self.p, strict=True) if p <= MATTERS]
         if not mattering:
-            return "Whether a trial keeps them cannot be told to depend on any single parameter."
-        return f"Whether a trial keeps them depends on {first_few(mattering, 5)} (p at most {MATTERS})."
+            return "Whether a trial does cannot be told to depend on any single parameter."
+        return f"Whether a trial does depends on {first_few(mattering, 5)} (p at most {MATTERS})."
 
     @property
     def price(self) -> str:

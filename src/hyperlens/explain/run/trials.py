@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,10 @@ class Trials(Record):
     places: FloatArray
     ticks: tuple[tuple[Tick, ...], ...]
     notes: tuple[str, ...] = ()
+    others: dict[str, FloatArray] = field(
+        default_factory=dict
+    )  # what else was measured, by objective
+    kept: tuple[bool, ...] = ()  # whether each keeps the limits; empty without limits
 
     @property
     def states(self) -> dict[str, int]:
@@ -119,8 +123,12 @@ class Trials(Record):
             "state", "cost", "budget", "seconds", "reason"
         )
         known = {k: v for k, v in columns.items() if _said(v)}
+        for name, costs in self.others.items():
+            known[f"{name} measured" if name in known or name in self.parameters else name] = costs
+        if self.kept:
+            known["keeps the limits"] = self.kept
         for name, values in zip(self.parameters, self.values, strict=True):
-            known[f"{name} value" if name in columns else name] = values
+            known[f"{name} value" if name in columns or name in known else name] = values
         return known
 
 
@@ -144,6 +152,8 @@ def trials(history: History, objective: str | None = None) -> Trials:
         values=tuple(tuple(t.values.get(name) for t in rows) for name in space.names),
         places=history.vectors.copy(),
         ticks=tuple(ticks(p) for p in space.parameters),
+        others={o.name: history.measured(o) for o in history.objectives if o != chosen},
+        kept=tuple(t.feasible for t in rows) if history.limits else (),
     )
 
 

@@ -4,7 +4,7 @@ Traces carry in `meta["when"]` under which choice of "best" a page shows them.
 """
 
 import math
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from hyperlens.plots.parts.lines import (
 )
 from hyperlens.plots.parts.thinning import thinned
 
+MOST_OTHERS = 3  # objectives beside the one that is explained
 SHOWN = ("all", "best 25 %", "best 5 %")  # the choices of a page, in the order of `when`
 
 # up to which part of the trials, by rank; lines at the most; looks; shown under these choices
@@ -39,8 +40,9 @@ def draw(record: Trials) -> Figure:
     known = np.flatnonzero(record.analysed)
     sign = -1.0 if record.maximize else 1.0
     ranked = known[np.argsort(sign * record.cost[known], kind="stable")]
-    fig = rows_figure([*names, record.objective])
-    ends = _ends(record.cost[known])
+    measured = _measured(record)
+    fig = rows_figure([*names, *measured])
+    ends = [_ends(costs[known]) for costs in measured.values()]
     start = {part: 0 for part, *_ in GROUPS}
     for (part, *_), (smaller, *_) in pairwise(GROUPS):
         start[part] = _count(smaller, len(ranked))
@@ -51,7 +53,13 @@ def draw(record: Trials) -> Figure:
         add_lines(
             fig,
             (
-                np.append(record.places[k, : len(names)], _scaled(record.cost[k], ends))
+                np.append(
+                    record.places[k, : len(names)],
+                    [
+                        _scaled(costs[k], e)
+                        for costs, e in zip(measured.values(), ends, strict=True)
+                    ],
+                )
                 for k in thinned(members.tolist(), most)
             ),
             name=name,
@@ -59,8 +67,17 @@ def draw(record: Trials) -> Figure:
             line={"color": colour, "width": width, "simplify": False},
             opacity=opacity,
         )
-    add_values(fig, [*_ticks(record, len(names)), *_costs(record.cost[known], ends, len(names))])
+    ticks = _ticks(record, len(names))
+    for j, (costs, e) in enumerate(zip(measured.values(), ends, strict=True)):
+        ticks += _costs(costs[known], e, len(names) + j)
+    add_values(fig, ticks)
     return fig
+
+
+def _measured(record: Trials) -> dict[str, Any]:
+    """Rows of what was measured: other objectives first, the one that lines are grouped by last."""
+    few_others = dict(islice(record.others.items(), MOST_OTHERS))
+    return {**few_others, record.objective: record.cost}
 
 
 def _count(part: float, total: int) -> int:
@@ -70,6 +87,7 @@ def _count(part: float, total: int) -> int:
 
 def _ends(costs: Any) -> tuple[float, float]:
     """The last row reaches over the middle 96 % of the costs; few bad ones would squeeze the rest."""
+    costs = costs[np.isfinite(costs)]
     if not len(costs):
         return 0.0, 1.0
     low, high = (float(q) for q in np.quantile(costs, [0.02, 0.98]))
@@ -78,7 +96,7 @@ def _ends(costs: Any) -> tuple[float, float]:
 
 def _scaled(cost: float, ends: tuple[float, float]) -> float:
     low, high = ends
-    return min(max((float(cost) - low) / (high - low), 0.0), 1.0)
+    return min(max((float(cost) - low) / (high - low), 0.0), 1.0) if cost == cost else math.nan
 
 
 def _ticks(record: Trials, rows: int) -> list[tuple[float, int, str]]:

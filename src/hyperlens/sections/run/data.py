@@ -30,6 +30,9 @@ def data_card(record: Trials) -> Card:
         ("state", record.state, False, ""),
         (record.objective, record.cost.tolist(), True, meanings.COST),
     ]
+    columns += [(n, costs.tolist(), True, meanings.COST) for n, costs in record.others.items()]
+    if record.kept:
+        columns.append(("keeps the limits", ["yes" if k else "no" for k in record.kept], False, ""))
     if np.isfinite(record.budget).any():
         columns.append(("budget", record.budget.tolist(), True, meanings.BUDGET))
     if np.isfinite(record.seconds).any():
