@@ -22,6 +22,7 @@ from hyperlens.plots.parts.lines import (
     written,
 )
 from hyperlens.plots.parts.thinning import thinned
+from hyperlens.words import number
 
 MOST_OTHERS = 3  # objectives beside the one that is explained
 SHOWN = ("all", "best 25 %", "best 5 %")  # the choices of a page, in the order of `when`
@@ -114,4 +115,4 @@ def _costs(costs: Any, ends: tuple[float, float], row: int) -> list[tuple[float,
     low, high = ends
     below = "≤ " if (costs < low).any() else ""
     above = "≥ " if (costs > high).any() else ""
-    return [(0.0, row, f"{below}{low:.3g}"), (1.0, row, f"{above}{high:.3g}")]
+    return [(0.0, row, f"{below}{number(low, 3)}"), (1.0, row, f"{above}{number(high, 3)}")]
