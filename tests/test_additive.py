@@ -881,10 +881,10 @@ def test_partial_dependence_is_the_average_prediction() -> None:
 
 
 def test_intervals_of_shares_hold_the_truth() -> None:
-    """Random additive functions with noise: 90 % intervals of the main shares, some 90 numbers."""
+    """Random additive functions with noise: 90 % intervals of the main shares, some 45 numbers."""
     held = []
     grid = (np.arange(200) + 0.5) / 200
-    for seed in range(30):
+    for seed in range(15):
         rng = np.random.default_rng(100 + seed)
         size, bend, phase = rng.uniform(0.2, 1, 3), rng.uniform(1, 4, 3), rng.uniform(0, 6, 3)
         X = rng.random((24, 3))

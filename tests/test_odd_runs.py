@@ -167,7 +167,7 @@ def two_objectives() -> hl.History:
 
 RUNS: dict[str, Callable[[], hl.History]] = {
     "noise, 40": lambda: noise(40),
-    "noise, 1000": lambda: noise(1000),
+    "noise, 400": lambda: noise(400),
     "one level of a category": one_level,
     "one trial": lambda: first(1),
     "two trials": lambda: first(2),

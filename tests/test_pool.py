@@ -105,7 +105,7 @@ def test_every_model_fits_random_configurations(task: Any, classes: int) -> None
     new["level"] = "medium"
     for model in pool(task):
         alone = {m.name: float(m is model) for m in pool(task)}
-        for configuration in space.decode(ModelSampler(space, alone).sample(3, 5)):
+        for configuration in space.decode(ModelSampler(space, alone).sample(2, 5)):
             made = build(configuration, task, seed=1).fit(frame, y)
             predicted = made.predict(new)
             if classes:
