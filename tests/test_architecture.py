@@ -44,7 +44,7 @@ MAY_USE = {
     "record": {"notebook", "tables", "plain", "errors"},
     "runs": {"proposal", "spaces", "notebook", "tables", "words", "errors"},
     "surrogates": {"spaces", "notebook", "words"},
-    "importers": {"proposal", "runs", "spaces", "errors"},
+    "importers": {"proposal", "runs", "spaces", "words", "errors"},
     "explain": {
         "proposal",
         "runs",
@@ -96,6 +96,7 @@ MAY_USE = {
         "errors",
     },
     "commands": {
+        "words",
         "sections",
         "dashboard",
         "conversion",

@@ -226,6 +226,7 @@ def test_explain_prints_a_short_summary_and_writes_both_files(log: Path, tmp_pat
         "random forest",
         "Gaussian process",
         "90 % interval",
+        "What to do next",
         f"Report: {page}",
         f"Records: {file}",
     ):

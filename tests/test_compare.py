@@ -59,7 +59,7 @@ def sizes(d: FloatArray) -> FloatArray:
 
 
 def test_demsars_table_of_ranks_and_tests() -> None:
-    record = hl.compare(DEMSAR, higher_is_better=True)
+    record = hl.compare(DEMSAR, maximize=True)
     published = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
     assert {name: round(rank, 3) for name, rank in record.ranks.items()} == published
     assert list(record.ranks) == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
@@ -292,7 +292,7 @@ def test_adding_a_constant_changes_nothing(table: pd.DataFrame, constant: float)
 
 @given(tables())
 def test_direction_and_sign_together_change_nothing(table: pd.DataFrame) -> None:
-    one, other = hl.compare(table), hl.compare(-table, higher_is_better=True)
+    one, other = hl.compare(table), hl.compare(-table, maximize=True)
     assert numbers(one) == numbers(other, exact=False)
     for a, b in zip(one.pairs, other.pairs, strict=True):
         assert (a.first, a.wins, a.effect) == (b.first, b.wins, b.effect)
@@ -319,7 +319,7 @@ def test_groups_are_all_largest_sets_without_a_difference(table: pd.DataFrame) -
 
 def test_two_methods_by_wilcoxon_alone() -> None:
     table = DEMSAR[["C4.5", "C4.5+m"]]
-    record = hl.compare(table, higher_is_better=True)
+    record = hl.compare(table, maximize=True)
     assert record.friedman is None
     (pair,) = record.pairs
     assert (pair.first, pair.wins, pair.losses, pair.zeros) == ("C4.5+m", 10, 2, 2)
@@ -333,10 +333,10 @@ def test_two_methods_by_wilcoxon_alone() -> None:
 def test_missing_cells_are_left_out_and_said() -> None:
     table = DEMSAR.copy()
     table.loc["wine", "C4.5"] = np.nan
-    record = hl.compare(table, higher_is_better=True)
+    record = hl.compare(table, maximize=True)
     assert record.rows == 13
     assert record.dropped == ("wine",)
-    assert record.ranks == hl.compare(DEMSAR.drop(index="wine"), higher_is_better=True).ranks
+    assert record.ranks == hl.compare(DEMSAR.drop(index="wine"), maximize=True).ranks
     rows = {frozenset((p.first, p.second)): p.rows for p in record.pairs}
     assert rows[frozenset(("C4.5+m", "C4.5+cf"))] == 14
     assert rows[frozenset(("C4.5+m", "C4.5"))] == 13
@@ -348,7 +348,7 @@ def test_missing_cells_are_left_out_and_said() -> None:
     assert "both results (13 to 14), adjusted" in record.to_latex()
     told = [s for s in record.sentences if s.startswith("C4.5+m is better than C4.5+cf (")]
     assert all("; over 14 data sets, " in s for s in told)
-    whole = hl.compare(DEMSAR, higher_is_better=True)
+    whole = hl.compare(DEMSAR, maximize=True)
     assert whole.sentences[0].startswith("Over 14 data sets the average")
     assert not any("both results" in s for s in whole.sentences)
     assert "both results" not in whole.to_latex()
@@ -365,7 +365,7 @@ def test_a_shown_difference_says_on_how_many_data_sets_it_rests() -> None:
 
 def test_ties_are_told_in_the_sentences() -> None:
     tied = "ranks zero differences and then leaves them out (Pratt)"
-    assert any(tied in s for s in hl.compare(DEMSAR, higher_is_better=True).sentences)
+    assert any(tied in s for s in hl.compare(DEMSAR, maximize=True).sentences)
     assert any(tied in s for s in hl.compare(DEMSAR[["C4.5", "C4.5+m"]]).sentences)
     untied = pd.DataFrame({"a": [1.0, 2, 3], "b": [2.0, 4, 6], "c": [3.0, 1, 9]})
     assert not any("Pratt" in s for s in hl.compare(untied).sentences)
@@ -400,8 +400,8 @@ def test_perfect_agreement_is_infinite_and_still_json() -> None:
 def test_long_form_is_recognised() -> None:
     long = DEMSAR.rename_axis("dataset").reset_index().melt("dataset", var_name="method")
     shuffled = long.sample(frac=1, random_state=0)
-    assert hl.compare(shuffled, higher_is_better=True).ranks == pytest.approx(
-        hl.compare(DEMSAR, higher_is_better=True).ranks
+    assert hl.compare(shuffled, maximize=True).ranks == pytest.approx(
+        hl.compare(DEMSAR, maximize=True).ranks
     )
     named = shuffled.set_axis(["where", "who", "what"], axis=1)
     given = hl.compare(named, True, dataset="where", method="who", value="what")
@@ -409,14 +409,14 @@ def test_long_form_is_recognised() -> None:
 
 
 def test_a_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:
-    expected = hl.compare(DEMSAR, higher_is_better=True)
+    expected = hl.compare(DEMSAR, maximize=True)
     DEMSAR.to_csv(tmp_path / "unnamed.csv")
     DEMSAR.rename_axis("task").to_csv(tmp_path / "tabs.tsv", sep="\t")
     DEMSAR.rename_axis("dataset").reset_index().to_parquet(tmp_path / "x.parquet")
     numbered = DEMSAR.reset_index(drop=True).rename_axis("dataset")  # OpenML's numbers
     numbered.to_csv(tmp_path / "numbers.csv")
     for path in tmp_path.iterdir():
-        record = hl.compare(read(path), higher_is_better=True)
+        record = hl.compare(read(path), maximize=True)
         assert record.to_json() == expected.to_json(), path
 
 
@@ -524,7 +524,7 @@ def test_bad_arguments_are_refused() -> None:
 
 
 def test_the_diagram_shows_ranks_and_groups() -> None:
-    record = hl.compare(DEMSAR, higher_is_better=True)
+    record = hl.compare(DEMSAR, maximize=True)
     figure = record.plot()
     bars = [t for t in figure.data if t.name == "cannot be told apart"]
     shown = [tuple(round(x, 9) for x in bar.x) for bar in bars]
@@ -541,7 +541,7 @@ def test_bars_that_touch_lie_in_different_rows() -> None:
 
 def test_names_are_shown_literally() -> None:
     table = DEMSAR.rename(columns={"C4.5": "<b>x</b>%{y}", "C4.5+m": "a_b & 10%"})
-    record = hl.compare(table, higher_is_better=True)
+    record = hl.compare(table, maximize=True)
     text = record.plot().to_json()
     assert "<b>x</b>" not in json.loads(text)["layout"]["annotations"][3]["text"]
     assert r"a\_b \& 10\%" in record.to_latex()
@@ -549,7 +549,7 @@ def test_names_are_shown_literally() -> None:
 
 
 def test_latex_holds_every_rank_and_p_value() -> None:
-    record = hl.compare(DEMSAR, higher_is_better=True)
+    record = hl.compare(DEMSAR, maximize=True)
     text = record.to_latex()
     for rank in record.ranks.values():
         assert f"& {rank:.3f} \\\\" in text
@@ -560,7 +560,7 @@ def test_latex_holds_every_rank_and_p_value() -> None:
 
 
 def test_the_matrix_is_symmetric() -> None:
-    matrix = hl.compare(DEMSAR, higher_is_better=True).matrix
+    matrix = hl.compare(DEMSAR, maximize=True).matrix
     assert np.array_equal(matrix, matrix.T, equal_nan=True)
     assert np.isnan(np.diag(matrix)).all()
 
@@ -569,8 +569,8 @@ def test_the_command_prints_the_record(tmp_path: Path) -> None:
     path, page = tmp_path / "results.csv", tmp_path / "out.html"
     DEMSAR.rename_axis("dataset").to_csv(path)
     run = CliRunner().invoke
-    expected = hl.compare(DEMSAR, higher_is_better=True)
-    asked = ["compare", str(path), "--higher-is-better"]
+    expected = hl.compare(DEMSAR, maximize=True)
+    asked = ["compare", str(path), "--maximize"]
     assert run(app, [*asked, "--format", "json"]).stdout == expected.to_json() + "\n"
     assert run(app, [*asked, "--format", "latex"]).stdout == expected.to_latex()
     csv = run(app, [*asked, "--format", "csv"]).stdout
@@ -600,7 +600,7 @@ STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".html": b"<!do
 def test_the_ending_says_what_the_diagram_is(tmp_path: Path, ending: str) -> None:
     path, plot = tmp_path / "results.csv", tmp_path / f"diagram{ending}"
     DEMSAR.to_csv(path)
-    asked = ["compare", str(path), "--higher-is-better", "--plot", str(plot)]
+    asked = ["compare", str(path), "--maximize", "--plot", str(plot)]
     result = CliRunner().invoke(app, asked)
     assert result.exit_code == 0
     assert f"Rank diagram: {plot}" in result.stderr.replace("\n", "")
@@ -629,7 +629,7 @@ def test_a_file_for_the_diagram_is_checked_before_the_table(tmp_path: Path) -> N
 
 def test_the_still_diagram_names_every_method() -> None:
     table = DEMSAR.rename(columns={"C4.5": "<b>$x$</b>"})
-    record = hl.compare(table, higher_is_better=True)
+    record = hl.compare(table, maximize=True)
     (axes,) = record.plot(backend="matplotlib").axes
     shown = [text.get_text().replace("\\$", "$") for text in axes.texts]
     for name, rank in record.ranks.items():

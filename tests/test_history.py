@@ -84,8 +84,8 @@ def test_warnings_count_what_was_left_out_in_plain_words() -> None:
     assert MESSY.warnings() == [
         "The range of 'x' was taken from the data.",
         "2 of 9 trials failed and were left out.",
-        "1 of 9 trials were pruned before they had a final cost: best and trace are of the others.",
-        "1 of 9 trials are still running and were left out.",
+        "1 of 9 trials was pruned before it had a final cost: best and trace are of the others.",
+        "1 of 9 trials is still running and was left out.",
         "2 of 9 trials ended with a 'loss' that is not a finite number and were left out.",
     ]
 
@@ -152,9 +152,7 @@ def test_a_maximised_objective_is_turned_round_and_back() -> None:
 
 def test_each_objective_warns_of_its_own_gaps() -> None:
     assert BOTH.warnings("loss") == list(SPACE.inferred)
-    expected = (
-        "1 of 4 trials ended with a 'accuracy' that is not a finite number and were left out."
-    )
+    expected = "1 of 4 trials ended with a 'accuracy' that is not a finite number and was left out."
     assert BOTH.warnings("accuracy")[-1] == expected
 
 

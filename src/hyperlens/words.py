@@ -1,7 +1,9 @@
 """Numbers and names as people write them: shared by records, report and terminal."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,18 @@ def number(value: Any, digits: int = 4, unknown: str = "–") -> str:
     return f"{value:.0f}" if whole else f"{value:.{digits}g}"
 
 
+def told_apart(values: Sequence[float], digits: int = 4) -> Callable[[Any], str]:
+    """Numbers to as many digits as it takes that different ones look different.
+
+    >>> [told_apart([0.123451, 0.123452, 0.5])(v) for v in (0.123451, 0.123452)]
+    ['0.123451', '0.123452']
+    """
+    different = {float(v) for v in values if math.isfinite(v)}
+    while digits < 12 and len({number(v, digits) for v in different}) < len(different):
+        digits += 1
+    return partial(number, digits=digits)
+
+
 def decimals(x: float, unknown: str = "–") -> str:
     """A number of about one to two decimals; never -0.00."""
     return f"{round(x, 2) + 0.0:.2f}" if math.isfinite(x) else unknown
@@ -47,6 +61,32 @@ def tenths(share: float, unknown: str = "–") -> str:
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+_SINGULAR = {
+    "were": "was",
+    "are": "is",
+    "have": "has",
+    "count": "counts",
+    "hold": "holds",
+    "lie": "lies",
+    "they": "it",
+    "them": "it",
+    "their": "its",
+    "costs": "a cost",
+}
+
+
+def agreeing(count: int, text: str) -> str:
+    """What is said of several, as it is said of so many; of what follows a colon nothing changes.
+
+    >>> agreeing(1, "were pruned and count with their cost: best and trace are of the others")
+    'was pruned and counts with its cost: best and trace are of the others'
+    """
+    if count != 1:
+        return text
+    said, colon, rest = text.partition(":")
+    return re.sub(r"\w+", lambda word: _SINGULAR.get(word[0], word[0]), said) + colon + rest
 
 
 def first_few(names: list[str], most: int) -> str:

@@ -11,6 +11,7 @@ from hyperlens.cash.results.output_folder import check_folder
 from hyperlens.cash.search.optimizers import OptimizerName
 from hyperlens.cash.search.search import Search
 from hyperlens.commands.options import SEED
+from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import refuse_overwriting, stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.errors import AnalysisError
@@ -73,6 +74,7 @@ def cash(
     choices: Annotated[dict[str, Any], SEARCH],
     out: Annotated[str, typer.Option(help="Folder for the model and its card.")] = "model",
     html: Annotated[str | None, typer.Option(help="Write the report of the search here.")] = None,
+    form: Form = "table",
 ) -> None:
     """Ctrl-C ends the search and trains and writes the best so far; a second one leaves at once."""
     from hyperlens.reports import check
@@ -88,7 +90,7 @@ def cash(
     search = Search(table.X, table.y, table.task, study=study, **choices)
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)
-    _finish(search, table, history, folder, html)
+    _finish(search, table, history, folder, html, form)
     if stopped:
         say("Stopped early; the same command goes on with the search.")
         raise typer.Exit(130)
@@ -132,7 +134,9 @@ def _searched(search: Search) -> tuple[History, bool]:
         return history, True
 
 
-def _finish(search: Search, table: Table, history: History, folder: Path, html: str | None) -> None:
+def _finish(
+    search: Search, table: Table, history: History, folder: Path, html: str | None, form: str
+) -> None:
     from hyperlens import terminal
     from hyperlens.cash.results.model_card import model_card
     from hyperlens.cash.results.model_search import model_search
@@ -141,12 +145,13 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
 
     best = best_trial(history)
     record = model_search(history)
-    terminal.show(record)
+    print_record(record, form, [])
+    aside = form != "table"
     model = search.refit(best)
     card = model_card(search, table, record, best, model)
     path, page = write_folder(folder, whole_pipeline(table, model), card)
-    typer.echo(f"Model: {terminal.printable(path)}")
-    typer.echo(f"Card: {terminal.printable(page)}")
+    typer.echo(f"Model: {terminal.printable(path)}", err=aside)
+    typer.echo(f"Card: {terminal.printable(page)}", err=aside)
     if html:
         from hyperlens.cash.results.model_search import so_far
         from hyperlens.reports import page as report_page
@@ -156,4 +161,4 @@ def _finish(search: Search, table: Table, history: History, folder: Path, html: 
 
         analysis = analyse(so_far(history), Choices(seed=search.seed))
         path = write(html, report_page(analysis))
-        typer.echo(f"Report: {terminal.printable(path)}")
+        typer.echo(f"Report: {terminal.printable(path)}", err=aside)

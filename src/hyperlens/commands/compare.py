@@ -26,8 +26,8 @@ def compare(
         dict[str, Any],
         like(
             hl.compare,
-            higher_is_better=typer.Option(
-                "--higher-is-better/--lower-is-better",
+            maximize=typer.Option(
+                "--maximize/--minimize",
                 help="Whether larger or smaller results are better; smaller if it is not said.",
                 show_default=False,
             ),

@@ -10,6 +10,7 @@ from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded
 from hyperlens.conversion import convert as conversion
+from hyperlens.words import counted
 
 
 @expanded
@@ -42,5 +43,5 @@ def convert(
     refuse_overwriting(source, out)
     history, _ = read(source, reading, part)
     path = hl.convert(history, to, out)
-    trials = "1 trial" if len(history.trials) == 1 else f"{len(history.trials)} trials"
+    trials = counted(len(history.trials), "trial")
     typer.echo(f"{trials}: {terminal.printable(path)}")

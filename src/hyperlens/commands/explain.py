@@ -1,7 +1,7 @@
 """`hyperlens explain`: a whole run."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from hyperlens.runs.selection import Selection
 from hyperlens.sections.analysis import Analysis, analyse
 from hyperlens.sections.choices import Choices
 
+Form = Annotated[Literal["table", "json"], typer.Option("--format", help="How to print it.")]
 Html = Annotated[str | None, typer.Option(help="Write the report to this file.")]
 Png = Annotated[str | None, typer.Option(help="Write every figure as a picture to this folder.")]
 
@@ -41,12 +42,12 @@ def explain(
         ),
     ],
     part: Part,
+    form: Form = "table",
 ) -> None:
     from hyperlens import terminal
     from hyperlens.sections.explanation import Unavailable
     from hyperlens.sections.run.comparison import COMPARISON
     from hyperlens.surrogates.random_forest.forest import compile_ahead
-    from hyperlens.terminal.analysis import show_analysis
 
     _check(source, html, json, png)
     history, objective = read(source, reading, part)
@@ -58,11 +59,20 @@ def explain(
         compile_ahead()
         choices = replace(choices, objective=objective)
         analysis = analyse(history, choices, beside=runs, progress=step)
-    show_analysis(analysis)
+    _show(analysis, form)
     comparison = analysis[COMPARISON]
     if isinstance(comparison, Unavailable):
         typer.echo(terminal.printable(f"No comparison of runs: {comparison.why}"), err=True)
-    _write(analysis, html, json, png)
+    _write(analysis, html, json, png, aside=form == "json")
+
+
+def _show(analysis: Analysis, form: str) -> None:
+    from hyperlens.terminal.analysis import show_analysis
+
+    if form == "json":
+        typer.echo(analysis.to_json())
+    else:
+        show_analysis(analysis)
 
 
 def report(
@@ -74,14 +84,14 @@ def report(
     ],
     html: Html = None,
     png: Png = None,
+    form: Form = "table",
 ) -> None:
     from hyperlens.reports import read_analysis
-    from hyperlens.terminal.analysis import show_analysis
 
     _check(source, html, None, png)
     analysis = read_analysis(source)
-    show_analysis(analysis)
-    _write(analysis, html, None, png)
+    _show(analysis, form)
+    _write(analysis, html, None, png, aside=form == "json")
 
 
 def _check(source: str, html: str | None, json: str | None, png: str | None) -> None:
@@ -95,18 +105,21 @@ def _check(source: str, html: str | None, json: str | None, png: str | None) -> 
         check_stills()
 
 
-def _write(analysis: Analysis, html: str | None, json: str | None, png: str | None) -> None:
+def _write(
+    analysis: Analysis, html: str | None, json: str | None, png: str | None, aside: bool
+) -> None:
+    """Write the files; where they are is said `aside` if standard output is for a program."""
     from hyperlens import terminal
     from hyperlens.reports import page, stills, write
 
     if html:
-        typer.echo(f"Report: {terminal.printable(write(html, page(analysis)))}")
+        typer.echo(f"Report: {terminal.printable(write(html, page(analysis)))}", err=aside)
     if json:
         path = write(json, analysis.to_json() + "\n")
-        typer.echo(f"Records: {terminal.printable(path)}")
+        typer.echo(f"Records: {terminal.printable(path)}", err=aside)
     if png:
         pictures = stills(analysis, png)
-        typer.echo(f"Pictures: {len(pictures)} in {terminal.printable(png)}")
+        typer.echo(f"Pictures: {len(pictures)} in {terminal.printable(png)}", err=aside)
 
 
 def _other_name(name: str, taken: list[str]) -> str:

@@ -9,8 +9,10 @@ import typer
 import hyperlens as hl
 from hyperlens.commands.next.settling import Settled
 from hyperlens.commands.options import SEED
+from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
+from hyperlens.errors import HyperlensError
 from hyperlens.optimize.running.loop import Setting
 from hyperlens.optimize.running.minimize import OptimizerName, Place, built, run
 from hyperlens.optimize.running.stopping import as_stop
@@ -18,6 +20,7 @@ from hyperlens.optimize.running.target import load
 from hyperlens.proposal import Acquisition
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.protocol import SearchKind
+from hyperlens.words import number
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class Ending:
         return as_stop(self.stop if self.error is None else self.error)
 
 
+COUNTED = ("smbo", "random")  # optimisers whose trials are those of --trials; races have more
 PLAN = like(
     hl.minimize,
     optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
@@ -82,6 +86,22 @@ PLACE = like(
     timeout=typer.Option(help="Seconds after which a trial is ended and fails."),
     scheduler=typer.Option(help="Address of a Dask scheduler, tcp://host:8786."),
 )
+
+
+Direction = Annotated[
+    bool,
+    typer.Option(
+        "--maximize/--minimize",
+        help="Whether larger or smaller values of the objective are better.",
+    ),
+]
+Storage = Annotated[
+    str, typer.Option(help="Where the run is kept: a database's address, or a file's path.")
+]
+Study = Annotated[
+    str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
+]
+EngineName = Annotated[Literal["processes", "dask"], typer.Option(help="Where trials run.")]
 
 
 @expanded
@@ -103,22 +123,15 @@ def tune(
     place: Annotated[Place, PLACE],
     settled: Settled,
     ending: Ending,
-    maximize: Annotated[
-        bool, typer.Option("--maximize", help="Larger values of the objective are better.")
-    ] = False,
-    storage: Annotated[
-        str, typer.Option(help="Where the run is kept: a database's address, or a file's path.")
-    ] = "sqlite:///run.db",
-    study: Annotated[
-        str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
-    ] = None,
-    engine: Annotated[
-        Literal["processes", "dask"], typer.Option(help="Where trials run.")
-    ] = "processes",
+    maximize: Direction = False,
+    storage: Storage = "sqlite:///run.db",
+    study: Study = None,
+    engine: EngineName = "processes",
+    form: Form = "table",
 ) -> None:
     from hyperlens.terminal import printable
     from hyperlens.terminal.progress import tuning
-    from hyperlens.terminal.run import show_run
+    from hyperlens.terminal.text import say
 
     known = {name: value for name, value in asdict(options).items() if value is not None}
     searched, trials = Space.load(space), plan["trials"]
@@ -128,6 +141,7 @@ def tune(
     more = {"stop": ending.rule, "seed": plan["seed"]}
     setting = Setting(searched, optimizer, trials, maximize, storage, study, plan["time"], **more)
     place = replace(place, engine=engine, files=objective.files)
+    before = _trials(storage, study)
     try:
         with stopped_by_a_signal(), tuning(trials) as show:
             history = run(objective.function, setting, place, show)
@@ -136,11 +150,41 @@ def tune(
             with stopped_by_a_signal(), tuning(setting.trials) as show:
                 history = run(objective.function, setting, place, show)
     except KeyboardInterrupt:
-        kept = f"hyperlens: Stopped; the run is kept in {printable(storage)}, and the same command"
-        typer.echo(f"{kept} goes on with it.", err=True)
+        kept = f"hyperlens: Stopped{_best_so_far(storage, study)}; the run is kept in"
+        typer.echo(f"{kept} {printable(storage)}, and the same command goes on with it.", err=True)
         raise typer.Exit(130) from None
+    if plan["optimizer"] in COUNTED and len(history.trials) == before > setting.trials:
+        say(f"The run has {before} trials already, more than the {setting.trials} of --trials.")
+    if form == "table":
+        _show(history, setting, bool(settled.confirm))
+    else:
+        print_record(hl.overview(history), form, [])
+
+
+def _show(history: hl.History, setting: Setting, confirmed: bool) -> None:
+    from hyperlens.terminal import printable
+    from hyperlens.terminal.run import show_run
+
     show_run(history)
-    if settled.confirm:
+    if confirmed:
         typer.echo(printable(hl.confirmed(history).sentence))
-    command = ["hyperlens", "explain", storage, "--study", study, "--html", "report.html"]
+    where = [str(setting.storage), "--study", str(setting.study)]
+    command = ["hyperlens", "explain", *where, "--html", "report.html"]
     typer.echo(f"Explain it: {printable(shlex.join(command))}")
+
+
+def _trials(storage: str, study: str) -> int:
+    """How many trials of the run there are."""
+    try:
+        return len(hl.read(storage, study).trials)
+    except HyperlensError:
+        return 0
+
+
+def _best_so_far(storage: str, study: str) -> str:
+    """Of a run that was stopped; nothing where nothing was measured yet."""
+    try:
+        best = hl.read(storage, study).best()
+    except HyperlensError:
+        return ""
+    return f" with {number(best.costs[0])} as the best so far, in trial {best.number}"

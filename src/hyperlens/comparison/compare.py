@@ -150,7 +150,7 @@ class Comparison(Record):
 
 def compare(
     frame: pd.DataFrame | Mapping[str, Any],
-    higher_is_better: bool | None = None,
+    maximize: bool | None = None,
     correction: Correction = "finner",
     alpha: float = 0.05,
     *,
@@ -161,8 +161,8 @@ def compare(
     """Compare methods over data sets: rows data sets and columns methods, or one result a row.
 
     A dict of columns will do as well. `dataset`, `method` and `value` name columns where they would
-    not be recognised. Lower results are better unless `higher_is_better`; where it is not said, a
-    note tells which was assumed.
+    not be recognised. Lower results are better unless `maximize`; where it is not said, a note
+    tells what was assumed.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.5]})
@@ -172,7 +172,7 @@ def compare(
     if not 0.0 < alpha < 1.0:
         raise AnalysisError(f"The level alpha is {alpha:g}; choose one between 0 and 1.")
     table = results(frame, dataset, method, value)
-    cost = -table.values if higher_is_better else table.values
+    cost = -table.values if maximize else table.values
     complete = np.asarray(np.isfinite(table.values).all(axis=1))
     _check(table, cost, complete)
     means = rank_rows(cost[complete]).mean(axis=0)
@@ -185,14 +185,14 @@ def compare(
         ranks=ranks,
         rows=int(complete.sum()),
         dropped=tuple(n for n, whole in zip(table.datasets, complete, strict=True) if not whole),
-        higher_is_better=bool(higher_is_better),
+        higher_is_better=bool(maximize),
         correction=correction,
         alpha=alpha,
         friedman=omnibus,
         pairs=pairs,
         groups=groups(tuple(ranks), different),
         sentences=(),
-        notes=(*table.notes, *([words.ASSUMED] if higher_is_better is None else [])),
+        notes=(*table.notes, *([words.ASSUMED] if maximize is None else [])),
     )
     return words.told(record)
 

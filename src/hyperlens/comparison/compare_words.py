@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 12  # differences that are told one by one
 ASSUMED = (
-    "Lower results are taken as better; say --lower-is-better or --higher-is-better "
-    "(higher_is_better=True in Python)."
+    "Lower results are taken as better, since nothing tells; say --minimize or --maximize "
+    "(maximize=True in Python)."
 )
 FEW_ROWS, FEW_METHODS = 10, 5  # below both the chi-squared form of Friedman's test is rough
 

@@ -44,7 +44,7 @@ def _doubts(name: str, lenient: bool) -> list[str]:
 
     A loss, a cost or an error is minimised, which its name says.
     """
-    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+", name)}
+    words = _words(name)
     if words & _SMALLER or name.strip().startswith(("1 -", "1-", "-")):
         return []
     if not words & _LARGER:
@@ -59,3 +59,12 @@ def _doubts(name: str, lenient: bool) -> list[str]:
     if not lenient:
         raise SourceError(sentence)
     return [sentence]
+
+
+def measured(name: str) -> bool:
+    """Whether a column is called like something that is measured."""
+    return bool(_words(name) & (_LARGER | _SMALLER))
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+", name)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from hyperlens.spaces.cube import Axis, BoolArray, FloatArray, IntArray, Runs
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.rules import rule_in_words, sides
 from hyperlens.spaces.space import Space
-from hyperlens.words import FIXED, number
+from hyperlens.words import FIXED, agreeing, number
 
 if TYPE_CHECKING:
     from hyperlens.runs.history import History, Objective
@@ -30,12 +31,14 @@ def divergence(history: History, objective: Objective, tail: Tail, rows: IntArra
     if history.keep_tail:
         what = "count like all others, as was asked for"
     held = f"{int(min(tail.part, 0.9999) * 1000) / 10:.1f}{FIXED}%"
+    count = int(tail.inside.sum())
     rule = separating_rule(history.space, history.vectors[rows], tail.inside)
     where = "" if rule is None else f", and all lie where {rule}"
+    says = partial(agreeing, count)
     return (
-        f"{int(tail.inside.sum())} of {len(history.trials)} trials have a {objective.name} {way} "
-        f"{number(objective.sign * tail.above)} and {what}: they hold more than {held} of the "
-        f"variance{where}."
+        f"{count} of {len(history.trials)} trials {says('have')} a {objective.name} {way} "
+        f"{number(objective.sign * tail.above)} and {says(what)}: {says('they hold')} more than {held} "
+        f"of the variance{where}."
     )
 
 

@@ -22,7 +22,7 @@ from hyperlens.runs.tail import Tail, find_tail
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.tables import from_frame
-from hyperlens.words import counted, first_few, number, printable
+from hyperlens.words import agreeing, counted, first_few, number, printable
 
 MOST_SHOWN = 6  # values of a trial in a line
 MOST_NUMBER = 2**63 - 1  # of a trial
@@ -359,7 +359,7 @@ class History:
         for state in (State.FAILED, State.PRUNED, State.RUNNING):
             if n := self.count(state):
                 what = _COUNT[state] if state in self.analysed else _LEFT[state]
-                warnings.append(f"{n} of {len(self.trials)} trials {what}.")
+                warnings.append(f"{n} of {len(self.trials)} trials {agreeing(n, what)}.")
         finite = np.isfinite(self.measured(measure))
         with suppress(AnalysisError):  # nothing is complete
             warnings += filter(None, (self.limited(objective),))
@@ -375,8 +375,8 @@ class History:
             )
         if strange := int((self.is_analysed & ~finite).sum()):
             warnings.append(
-                f"{strange} of {len(self.trials)} trials ended with a '{measure.name}' "
-                "that is not a finite number and were left out."
+                f"{strange} of {len(self.trials)} trials ended with a '{measure.name}' that is not a "
+                f"finite number and {agreeing(strange, 'were')} left out."
             )
         return warnings
 

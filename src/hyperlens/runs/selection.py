@@ -79,7 +79,8 @@ class Selection:
         notes = history.notes
         if conditions and len(trials) < len(history.trials):
             counts = f"{len(trials)} of {len(history.trials)}"
-            notes += (f"Only {counts} trials were chosen: {', '.join(conditions)}.",)
+            were = "was" if len(trials) == 1 else "were"
+            notes += (f"Only {counts} trials {were} chosen: {', '.join(conditions)}.",)
         if self.budget == "largest":
             notes += ("Lower budgets and pruned trials are left out, as was asked for.",)
         return replace(

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from hyperlens.words import number
+from hyperlens.words import counted, number
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,9 @@ class Stopped:
     @property
     def sentence(self) -> str:
         return (
-            f"The search stopped after {self.trials} trials: {self.ahead} more were expected to gain "
-            f"{number(self.gain, 2)}, less than the standard error of a cost, {number(self.error, 2)}."
+            f"The search stopped after {counted(self.trials, 'trial')}: {self.ahead} more were expected "
+            f"to gain {number(self.gain, 2)}, less than the standard error of a cost, "
+            f"{number(self.error, 2)}."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ inactive; constants have no column. "Uniform over the space" is uniform on the c
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
 MOST_SHOWN = 5  # parameters in a line
+_POWER_OF_TEN = r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+"
 
 GivenSpace: TypeAlias = Union[
     "Space", "ConfigurationSpace", list[Parameter], tuple[Parameter, ...], str, Path
@@ -78,8 +80,11 @@ class Space:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of fields renamed since old files
-                read = ConfigurationSpace.from_yaml if yaml else ConfigurationSpace.from_json
-                space = Space(read(path))
+                space = Space(
+                    ConfigurationSpace.from_serialized_dict(_from_yaml(path))
+                    if yaml
+                    else ConfigurationSpace.from_json(path)
+                )
         except SpaceError:
             raise
         except Exception as problem:  # ConfigSpace raises whatever its decoders meet
@@ -283,3 +288,20 @@ def as_space(source: GivenSpace) -> Space:
         f"A {type(source).__name__} is not a search space; give a ConfigSpace, or the path of its "
         "JSON or YAML file."
     )
+
+
+def _from_yaml(path: Path) -> dict[str, Any]:
+    """What a file in YAML says of a space; numbers such as 1.0e4 and 1e-5, which YAML 1.1 takes for
+    texts, are numbers."""
+    import yaml
+
+    said: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for described in said.get("hyperparameters", ()):
+        kind = str(described.get("type"))
+        for key, value in described.items():
+            if isinstance(value, str) and re.fullmatch(_POWER_OF_TEN, value.strip()):
+                if "float" in kind:
+                    described[key] = float(value)
+                elif "int" in kind:
+                    described[key] = int(float(value))
+    return said

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from hyperlens.terminal.progress import announced_compilation, progress
@@ -15,11 +16,13 @@ from hyperlens.terminal.text import printable
 if TYPE_CHECKING:
     from hyperlens.explain.models.verdict import Verdict
     from hyperlens.record import Record
+    from hyperlens.tables import Table
 
 __all__ = ["announced_compilation", "printable", "progress", "show"]
 
 COLOURS = {"trust": "green", "caution": "yellow", "do not trust": "red"}
 MOST_SENTENCES = 100
+MOST_UNKNOWN = 10  # rows that are shown though they are not to be trusted
 
 
 def show(record: Record, warnings: Sequence[str] = ()) -> None:
@@ -28,10 +31,10 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     console.print(Text(printable(record.heading), style="bold"))
     for sentence in record.lead[:MOST_SENTENCES]:
         console.print(Text(printable(sentence)))
+    verdict: Verdict | None = getattr(record, "verdict", None)
     for table in record.tables:
         console.print()
-        console.print(drawn(table))
-    verdict: Verdict | None = getattr(record, "verdict", None)
+        console.print(_unless_unknown(table, verdict))
     if verdict is not None:
         console.print()
         console.print(Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
@@ -42,6 +45,15 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
         listed(console, notes)
     known = {*record.lead, *(record.notes if titled else ())}
     listed(console, (note for note in (*warnings, *record.notes) if note not in known))
+
+
+def _unless_unknown(table: Table, verdict: Verdict | None) -> RichTable | Text:
+    """A table, or how long it is where its many rows are not known."""
+    if verdict is None or verdict.known or len(table.rows) <= MOST_UNKNOWN:
+        return drawn(table)
+    return Text(
+        f"{len(table.rows)} rows are left out, for what they say is not known; --format csv has them."
+    )
 
 
 def listed(console: Console, notes: Iterable[str]) -> None:

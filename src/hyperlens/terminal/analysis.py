@@ -7,6 +7,7 @@ from rich.text import Text
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.next.winner import Winner
+from hyperlens.sections.advice import what_next
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.explanation import Unavailable
 from hyperlens.sections.next.winner import LUCK, caution
@@ -18,7 +19,7 @@ from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.run.search import BIAS
 from hyperlens.sections.summary import aside, warnings
 from hyperlens.sections.surrogates import SURROGATES
-from hyperlens.terminal import COLOURS, listed
+from hyperlens.terminal import COLOURS, MOST_UNKNOWN, listed
 from hyperlens.terminal.tables import drawn, facts
 from hyperlens.terminal.text import printable
 from hyperlens.words import number
@@ -41,7 +42,8 @@ def show_analysis(analysis: Analysis) -> None:
     if isinstance(importance, Unavailable):
         console.print(Text(printable(importance.why)))
     else:
-        console.print(drawn(importance.tables[0], MOST_ROWS))
+        if importance.verdict.known or len(importance.tables[0].rows) <= MOST_UNKNOWN:
+            console.print(drawn(importance.tables[0], MOST_ROWS))
         for sentence in importance.lead:
             console.print(Text(printable(sentence)))
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions)]
@@ -52,6 +54,9 @@ def show_analysis(analysis: Analysis) -> None:
     told = (*best, *failed, analysis[BIAS].sentence, *overview.notes, *importance.notes)
     said = (*leads, *regions, *told, *remarks)
     listed(console, (sentence for sentence in said if sentence not in first))
+    console.print()
+    console.print(Text("What to do next", style="bold"))
+    listed(console, what_next(analysis))
 
 
 def _show_models(console: Console, analysis: Analysis) -> None:

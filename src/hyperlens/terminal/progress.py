@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hyperlens.terminal.text import printable
-from hyperlens.words import number
+from hyperlens.words import counted, number
 
 if TYPE_CHECKING:
     from hyperlens.optimize.running.loop import Status
@@ -52,7 +52,7 @@ def _in_words(status: Status) -> str:
     best = "no cost yet" if status.best is None else f"best {number(status.best)}"
     where = "" if status.best_trial is None else f" in trial {status.best_trial}"
     failed = f", {status.failed} failed" if status.failed else ""
-    return f"{best}{where}{failed}, {status.finished} of {status.total} trials"
+    return f"{best}{where}{failed}, {status.finished} of {counted(status.total, 'trial')}"
 
 
 @contextmanager

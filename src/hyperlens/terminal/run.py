@@ -5,7 +5,7 @@ from rich.text import Text
 
 from hyperlens.runs.history import History, State
 from hyperlens.terminal.text import printable
-from hyperlens.words import number
+from hyperlens.words import counted, number
 
 MOST_REASONS = 3
 
@@ -16,7 +16,7 @@ def show_run(history: History) -> None:
     objective = history.objective()
     failed = [t for t in history.trials if t.state is State.FAILED]
     reasons = dict.fromkeys(t.reason for t in failed if t.reason)
-    counts = f"{len(history.trials)} trials"
+    counts = counted(len(history.trials), "trial")
     if failed:
         shown = "; ".join(list(reasons)[:MOST_REASONS])
         more = "; ..." if len(reasons) > MOST_REASONS else ""

@@ -26,7 +26,7 @@ from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.tables import Column, Table, table
-from hyperlens.words import number, tenths
+from hyperlens.words import number, tenths, told_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,9 +126,10 @@ class ModelSearch(Record):
             ),
         )
         leaders = self.leaders[:MOST_LEADERS]
+        costs = [leader.cost for leader in leaders]
         board = table(
-            Column("place", range(1, len(leaders) + 1), number),
-            Column(self.objective, [leader.cost for leader in leaders], number),
+            Column("place", [costs.index(cost) + 1 for cost in costs], number),
+            Column(self.objective, costs, told_apart(costs)),
             Column("model", [leader.model for leader in leaders]),
             Column("configuration", [leader.configuration for leader in leaders]),
         )

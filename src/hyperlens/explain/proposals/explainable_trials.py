@@ -65,9 +65,11 @@ def explainable(
             "name a smaller number."
         )
     design = design_before(history, first)
-    note = f"The first {first} trials are taken as the initial design."
+    one = first == 1
+    those = "The first trial is" if one else f"The first {first} trials are"
+    note = f"{those} taken as the initial design."
     if not design:
-        note = f"The first {first} trials are left out: too little was known before them."
+        note = f"{those} left out: too little was known before {'it' if one else 'them'}."
     return [t.number for t in history.trials[first:]], design, (note,)
 
 

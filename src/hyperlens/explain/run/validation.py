@@ -114,13 +114,15 @@ class Validation(Record):
     def facts(self) -> list[tuple[str, str]]:
         facts = [
             ("trials", f"{self.trials} ({_counts(self.states)})"),
-            ("analysed", f"{self.analysed} trials"),
+            ("analysed", counted(self.analysed, "trial")),
             ("configurations", f"{self.configurations} different ones"),
         ]
         for objective in self.objectives:
             direction = "maximised" if objective.maximize else "minimised"
             reach = f"{number(objective.lowest)} to {number(objective.highest)}"
-            line = f"{objective.name} ({direction}), {reach} in {objective.trials} trials"
+            line = (
+                f"{objective.name} ({direction}), {reach} in {counted(objective.trials, 'trial')}"
+            )
             facts.append(("objective", line))
         if set(self.budgets) != {"none"}:
             facts.append(("budgets", _counts({f"at {b}": n for b, n in self.budgets.items()})))
@@ -132,9 +134,10 @@ class Validation(Record):
         if set(self.proposers) != {"unknown"}:
             facts.append(("proposed by", _counts(self.proposers)))
         kind = "inferred from the values" if self.space_inferred else "as given or recorded"
-        more = f", {len(self.constants)} constants" if self.constants else ""
-        more += f", {self.forbidden} forbidden clauses" if self.forbidden else ""
-        return [*facts, ("space", f"{len(self.parameters)} parameters, {kind}{more}")]
+        more = f", {counted(len(self.constants), 'constant')}" if self.constants else ""
+        more += f", {counted(self.forbidden, 'forbidden clause')}" if self.forbidden else ""
+        parameters = counted(len(self.parameters), "parameter")
+        return [*facts, ("space", f"{parameters}, {kind}{more}")]
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -268,7 +271,8 @@ def _of_the_trials(history: History, data: Data) -> list[str]:
     n, d = len(data.rows), len(history.space)
     if n < max(10, 2 * d):
         sentences.append(
-            f"{n} trials are few for {d} parameters: expect wide intervals or no verdict."
+            f"{counted(n, 'trial')} {'is' if n == 1 else 'are'} few for {counted(d, 'parameter')}: "
+            "expect wide intervals or no verdict."
         )
     if n > 1 and float(np.ptp(data.y)) == 0.0:
         sentences.append("All analysed trials have the same cost, so no parameter has an effect.")

@@ -16,6 +16,7 @@ from hyperlens.spaces.clauses import Clauses, one_of
 from hyperlens.spaces.cube import BoolArray, IntArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
+from hyperlens.words import counted
 
 MOST_OBSERVED = 20  # a number with more observed values than this is no switch
 
@@ -120,7 +121,9 @@ def infer(parameters: Sequence[Parameter], rows: Sequence[Row]) -> Conditions:
             continue
         switch, levels = answer
         clauses[child] = ((one_of(switch.parameter.name, switch.values(levels)),),)
-        sentences.append(f"Inferred from {len(rows)} trials: {_sentence(child, *answer)}")
+        sentences.append(
+            f"Inferred from {counted(len(rows), 'trial')}: {_sentence(child, *answer)}"
+        )
     flags: dict[str, tuple[str, ...]] = {}
     taken = {p.name for p in parameters}
     for names in unexplained.values():

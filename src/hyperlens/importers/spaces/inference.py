@@ -18,6 +18,7 @@ from hyperlens.importers.values import distinct_choices, scalar
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.parameter import Parameter, apart, is_number
 from hyperlens.spaces.space import Space
+from hyperlens.words import counted
 
 MOST_CHOICES = 200  # a text with more different values names trials instead of describing them
 MOST_NUMBER = 1e100  # a larger one is an accident
@@ -183,8 +184,8 @@ def _sentence(parameters: Sequence[Parameter], trials: int) -> str:
     more = len(parameters) - len(shown)
     rest = f", and {more} more" if more > 0 else ""
     return (
-        f"The space was inferred from {trials} trials: {'; '.join(shown)}{rest}; give it with "
-        "--space FILE (space= in Python) if it is another."
+        f"The space was inferred from {counted(trials, 'trial')}: {'; '.join(shown)}{rest}; give it "
+        "with --space FILE (space= in Python) if it is another."
     )
 
 

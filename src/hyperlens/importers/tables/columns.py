@@ -8,8 +8,10 @@ Headers that tools write say it themselves: `params.lr` and `metrics.loss` (MLfl
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from hyperlens.errors import SourceError, listed
+from hyperlens.importers.directions import measured
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.tables.details import KNOWN
 from hyperlens.runs.history import Objective
@@ -118,10 +120,17 @@ def _named(name: str, columns: Sequence[str], declared: Mapping[str, re.Match[st
         metric = declared[column]["name"] if column in declared else None
         if name == metric or any(column == f"{prefix}{name}" for prefix in _METRICS):
             return column
+    near = get_close_matches(name.lower(), [c.lower() for c in columns], 1, 0.7)
+    meant = next((f" Did you mean '{c}'?" for c in columns if [c.lower()] == near), "")
     raise SourceError(
-        f"There is no column '{name}' for the objective; choose one of {listed(columns)} "
-        "with --objective COLUMN (objective= in Python)."
+        f"There is no column '{name}' for the objective; choose one of {listed(_likely(columns))} "
+        f"with --objective COLUMN (objective= in Python).{meant}"
     )
+
+
+def _likely(columns: Sequence[str]) -> list[str]:
+    """Columns, first those that are called like something that is measured."""
+    return sorted(columns, key=lambda column: not (column.startswith(_METRICS) or measured(column)))
 
 
 def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[str]) -> str:
@@ -141,7 +150,7 @@ def _single(columns: Sequence[str], space: Space | None, what: str, notes: list[
             return possible[0]
     raise SourceError(
         f"{what} does not say which column was optimised; name it with --objective COLUMN "
-        f"(objective= in Python), one of {listed(free)}."
+        f"(objective= in Python), one of {listed(_likely(free))}."
     )
 
 
