@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -140,22 +136,6 @@ def test_a_run_with_more_trials_than_asked_for_says_so(
         told = capsys.readouterr()
         assert Record.from_dict(json.loads(told.out)).trials == 4  # type: ignore[attr-defined]
         assert ("has 4 trials already, more than the 2 of --trials" in told.err) == (trials == "2")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
-def test_a_run_that_is_stopped_names_the_best_so_far(tmp_path: Path) -> None:
-    (tmp_path / "space.yaml").write_text(SPACE)
-    slow = "import time\n\ndef loss(c):\n    time.sleep(0.05)\n    return c['x']\n"
-    (tmp_path / "train.py").write_text(slow)
-    words = [sys.executable, "-m", "hyperlens", "tune", "train.py:loss", *QUICK, "--trials", "4000"]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as run:
-        assert run.stderr is not None
-        first = run.stderr.readline()  # the first improvement
-        time.sleep(0.2)
-        run.send_signal(signal.SIGINT)
-        told = first + run.stderr.read()
-    assert run.returncode == 130
-    assert "as the best so far, in trial" in told.splitlines()[-1]
 
 
 def test_the_first_two_of_a_leaderboard_are_told_apart() -> None:

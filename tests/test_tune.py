@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -167,9 +168,10 @@ def test_a_stopped_run_says_how_to_go_on(how: signal.Signals, folder: Path, tune
         _, told = running.communicate()
         assert reader.read() == ""
     assert running.returncode == 130
-    assert told.splitlines()[-1] == (
-        "hyperlens: Stopped; the run is kept in sqlite:///run.db, and the same command goes on "
-        "with it."
+    assert re.fullmatch(
+        r"hyperlens: Stopped with \d+\.\d+ as the best so far, in trial \d+; the run is kept in "
+        r"sqlite:///run\.db, and the same command goes on with it\.",
+        told.splitlines()[-1],
     )
     (folder / "pipe").unlink()
     assert tune(*BASIC).returncode == 0
