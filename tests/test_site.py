@@ -53,7 +53,7 @@ def anchors(page: Path) -> set[str]:
 def test_every_page_is_in_the_navigation_once() -> None:
     pages = list(listed(settings()["nav"]))
     assert len(pages) == len(set(pages))
-    assert set(pages) == {page.relative_to(DOCS).as_posix() for page in PAGES}
+    assert set(pages) == {page.relative_to(DOCS).as_posix() for page in PAGES}, "see mkdocs.yml"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
