@@ -122,6 +122,8 @@ def test_what_cannot_be_a_front_says_so() -> None:
     many = hl.pareto(run(np.random.default_rng(0).random((8, 5)), five))
     assert np.isnan(many.hypervolume).all()
     assert many.lead == (many.sentence,)
+    three = hl.pareto(run(np.random.default_rng(0).random((8, 3)), five[:3]))
+    assert len({trace.xaxis for trace in three.plot().data}) == 4  # a panel for each two, and below
 
 
 def test_a_trial_is_chosen_within_limits_and_what_they_cost_is_said() -> None:

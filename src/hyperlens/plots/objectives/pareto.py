@@ -31,7 +31,7 @@ def draw(record: ParetoFront) -> Figure:
     width = (1 - GAP * (len(pairs) - 1)) / len(pairs)
     for k, (a, b) in enumerate(pairs):
         left = k * (width + GAP)
-        _panel(fig, record, a, b, k, [left, left + width], [below + 0.12 * grown, 1.0])
+        _panel(fig, record, a, b, k, [left, min(left + width, 1.0)], [below + 0.12 * grown, 1.0])
     if grown:
         _growth(fig, record, len(pairs), [0.0, below - 0.04])
     return fig
