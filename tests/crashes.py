@@ -77,9 +77,14 @@ def shape(history: hl.History) -> Counter[tuple[Any, ...]]:
     )
 
 
-def run(storage: Any, optimizer: str, objective: Callable[..., float] = cost) -> hl.History:
+def run(
+    storage: Any,
+    optimizer: str,
+    objective: Callable[..., float] = cost,
+    study: str = "hyperlens",
+) -> hl.History:
     return hl.minimize(
-        objective, SPACE, optimizer, seed=1, storage=storage, **OPTIMIZERS[optimizer]
+        objective, SPACE, optimizer, seed=1, storage=storage, study=study, **OPTIMIZERS[optimizer]
     )
 
 
@@ -97,7 +102,13 @@ class Aftermath:
         return not (self.lost or self.more or self.unfinished or self.repeated)
 
 
-def aftermath(whole: hl.History, storage: Any, optimizer: str, kills: tuple[int, ...]) -> Aftermath:
+def aftermath(
+    whole: hl.History,
+    storage: Any,
+    optimizer: str,
+    kills: tuple[int, ...],
+    study: str = "hyperlens",
+) -> Aftermath:
     """Kill a run after so many writes, again and again, then let it end."""
     evaluations = Counter[tuple[Any, ...]]()
 
@@ -107,15 +118,13 @@ def aftermath(whole: hl.History, storage: Any, optimizer: str, kills: tuple[int,
 
     for writes in kills:
         try:
-            run(mortal(storage, writes), optimizer, counted)
+            run(mortal(storage, writes), optimizer, counted, study)
         except Killed:
             continue
-    found = run(storage, optimizer, counted)
+    found = run(storage, optimizer, counted, study)
     wanted, had = shape(whole), shape(found)
-    study = optuna.load_study(study_name="hyperlens", storage=storage)
-    open_trials = [
-        t for t in study.trials if not t.state.is_finished() and TWIN not in t.user_attrs
-    ]
+    trials = optuna.load_study(study_name=study, storage=storage).trials
+    open_trials = [t for t in trials if not t.state.is_finished() and TWIN not in t.user_attrs]
     again = sum(n - 1 for n in evaluations.values())
     return Aftermath(
         lost=(wanted - had).total(),
