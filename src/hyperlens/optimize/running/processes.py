@@ -24,6 +24,7 @@ from hyperlens.optimize.running import family
 from hyperlens.optimize.running.trial_outcome import Objective, Outcome, evaluate
 
 UNHEARD = 74  # exit code of a worker that cannot send what it found
+ENDING = 1.0  # seconds in which a process that closed its connection ends by itself
 LEAVING = 5.0  # seconds an ended process may take to be gone
 
 
@@ -88,8 +89,14 @@ class Processes:
         try:
             outcome: Outcome = worker.connection.recv()
             return outcome
-        except (EOFError, OSError):  # the other end is closed: the process is ending
-            return Outcome(reason=_death(self._dismiss(worker)))
+        except (
+            EOFError,
+            OSError,
+        ):  # the other end is closed: the process is ending, or cannot speak
+            worker.process.join(ENDING)
+            unheard = worker.process.is_alive()
+            code = self._dismiss(worker)
+            return Outcome(reason=_death(UNHEARD if unheard else code))
 
     def _hire(self) -> _Worker:
         ours, theirs = self._context.Pipe()
