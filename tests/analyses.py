@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
-from views import ahead, next_space, searched, together, tree
+from views import ahead, learnt, next_space, searched, together, tree
 
 from hyperlens.explain.confirm.confirm import Confirm
 from hyperlens.explain.effects.effect import Effect
@@ -332,7 +332,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "effects_of": (),
         "feasibility": None,
         "failures": None,
-        "curves": None,
+        "curves": learnt(name, text),
         "footprint": footprint(name),
         "models": None,
         "winner": None,

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens.explain.curves.course import Course
+from hyperlens.explain.curves.learning_curves import LearningCurves
+from hyperlens.explain.curves.pruning import Pruning
 from hyperlens.explain.effects.region_tree import Region
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.interactions import Interactions
@@ -170,4 +173,79 @@ def together(name: str = "lr") -> Interactions:
         quality=QUALITY,
         verdict=judge([GROUND]),
         notes=(),
+    )
+
+
+def learnt(name: str = "lr", text: str = "plain") -> LearningCurves:
+    """Three curves of three steps, of which one was pruned at the second; two parameters took turns."""
+    stopped = Pruning(
+        objective="loss",
+        maximize=False,
+        axis="step",
+        noun="trial",
+        word="pruned",
+        count=1,
+        trials=3,
+        trial=np.array([3]),
+        step=np.array([2.0]),
+        value=np.array([0.9]),
+        rank=np.array([2]),
+        of=np.array([3]),
+        median=np.array([0.8]),
+        expected=np.array([0.6]),
+        low=np.array([0.3]),
+        high=np.array([0.9]),
+        chance=np.array([0.1]),
+        judged=1,
+        worse=1,
+        told=1,
+        finished=2,
+        best=0.4,
+        best_trial=2,
+        lost=0.1,
+        lost_low=0.0,
+        lost_high=1.0,
+        chance_any=0.1,
+        level=0.9,
+        seed=7,
+        notes=(text,),
+    )
+    mattered = Course(
+        objective="loss",
+        axis="step",
+        steps=np.array([1.0, 3.0]),
+        trials=np.array([3, 2]),
+        parameters=(name, "opt"),
+        share=np.array([[0.9, 0.2], [0.1, 0.7]]),
+        low=np.array([[0.8, 0.1], [0.0, 0.6]]),
+        high=np.array([[1.0, 0.3], [0.2, 0.8]]),
+        surrogate="forest",
+        level=0.9,
+        seed=7,
+        notes=(text,),
+    )
+    return LearningCurves(
+        objective="loss",
+        maximize=False,
+        axis="step",
+        noun="trial",
+        ended={"complete": 2, "pruned": 1},
+        best_trial=2,
+        best=0.4,
+        grid=np.array([1.0, 2.0, 3.0]),
+        number=np.array([0, 2, 3]),
+        end=("complete", "complete", "pruned"),
+        values=np.array([[1.4, 1.2, 1.0], [1.0, 0.6, 0.4], [1.2, 0.9, np.nan]]),
+        last_step=np.array([3.0, 3.0, 2.0]),
+        last_value=np.array([1.0, 0.4, 0.9]),
+        steps=np.array([1.0, 2.0, 3.0]),
+        correlation=np.array([0.5, 0.95, 1.0]),
+        low=np.array([0.1, 0.92, 1.0]),
+        high=np.array([0.9, 0.98, 1.0]),
+        count=np.array([2, 2, 2]),
+        pruning=stopped,
+        course=mattered,
+        level=0.9,
+        seed=7,
+        notes=(text,),
     )

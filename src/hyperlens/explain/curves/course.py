@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.explain.curves.paths import Paths
+from hyperlens.explain.curves.paths import STEP, Paths
 from hyperlens.explain.importance.shares import forest_shares
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -23,6 +23,7 @@ TREES, HALVES = 32, 8
 SHARE = (
     "Part of the variance of the values at this step that is due to this parameter alone (forest)."
 )
+TRIALS = "How many trials had a value at this step."
 INTERVAL = "Where the share lies at this level, from forests on random halves of the trials."
 
 
@@ -80,10 +81,10 @@ class Course(Record):
         return (
             table(
                 Column("parameter", flat["parameter"]),
-                Column(self.axis, flat[self.axis], number),
+                Column(self.axis, flat[self.axis], number, STEP),
                 Column("share", flat["share"], tenths, SHARE),
                 Column(f"{percent(self.level)} interval", limits, between(tenths), INTERVAL),
-                Column("trials", flat["trials"], number),
+                Column("trials", flat["trials"], number, TRIALS),
             ),
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.curves.course import Course, course
-from hyperlens.explain.curves.paths import Paths, paths
+from hyperlens.explain.curves.paths import STEP, Paths, paths
 from hyperlens.explain.curves.pruning import Pruning, pruning
 from hyperlens.explain.curves.rank_correlation import FEWEST, rank_correlation
 from hyperlens.record import Record
@@ -140,7 +140,7 @@ class LearningCurves(Record):
     @property
     def tables(self) -> tuple[Table, ...]:
         own = table(
-            Column(self.axis, self.steps, number),
+            Column(self.axis, self.steps, number, STEP),
             Column("rank correlation with the end", self.correlation, decimals, CORRELATION),
             Column(
                 f"{percent(self.level)} interval",

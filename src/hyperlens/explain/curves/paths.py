@@ -22,6 +22,8 @@ from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 
 MOST_STEPS = 400  # of the grid
 
+STEP = "How far a trial had come, as it was reported: an epoch, an iteration, a budget."
+
 End = Literal["complete", "pruned", "stopped", "failed", "running"]
 
 

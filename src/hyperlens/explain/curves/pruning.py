@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.curves.paths import Paths
+from hyperlens.explain.curves.paths import STEP, Paths
 from hyperlens.explain.curves.unseen_ends import FEWEST, unseen_ends
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -20,6 +20,8 @@ MOST_STOPS = 32  # different steps at which ends are told from
 MOST_TRIALS = 2000  # kept, the most promising first
 MOSTLY = 0.95  # of the stopped trials were worse than the median: a median rule explains them
 STOOD = "Its place among the trials before it that had reached the same step, the best being 1."
+TRIAL = "The number of the trial that was stopped."
+VALUE = "What it reported last, at that step."
 MEDIAN = "The median at that step of those of them that went on to the end."
 EXPECTED = (
     "Where it would have ended, learnt from those that went on, and with the doubt that they leave."
@@ -148,9 +150,9 @@ class Pruning(Record):
         known = bool(np.isfinite(self.expected).any())
         return (
             table(
-                Column("trial", self.trial, number),
-                Column(self.axis, self.step, number),
-                Column("value there", self.value, number),
+                Column("trial", self.trial, number, TRIAL),
+                Column(self.axis, self.step, number, STEP),
+                Column("value there", self.value, number, VALUE),
                 Column("place", places, str, STOOD),
                 Column("median", self.median, number, MEDIAN, wide=True),
                 Column("expected end", self.expected, number, EXPECTED) if known else None,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.curves.course import Course
@@ -11,15 +12,15 @@ from hyperlens.plots.parts.colours import (
     GREEN,
     ORANGE,
     PURPLE,
-    SKY,
     VERMILLION,
+    see_through,
 )
-from hyperlens.plots.parts.marks import line, whiskers
+from hyperlens.plots.parts.marks import line, rows
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, short, unshown
 
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, SKY)
-MOST = len(COLOURS)
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION)
+MOST = 5
 
 
 def draw(record: Course) -> Figure:
@@ -31,15 +32,17 @@ def draw(record: Course) -> Figure:
         yaxis={"title": {"text": "share of variance"}, "tickformat": ".0%", "rangemode": "tozero"},
     )
     for j, name in enumerate(record.parameters[:MOST]):
-        colour = COLOURS[j]
-        bars = whiskers(record.share[j], record.low[j], record.high[j]) | {"color": colour}
-        hover = f"{safe(name)} at {record.axis} %{{x}}: %{{y:.1%}}"
-        looks: dict[str, Any] = {
-            "mode": "lines+markers",
-            "marker": {"size": 6, "color": colour},
-            "error_y": bars,
-        }
-        fig.add_trace(
-            line(record.steps, record.share[j], safe(short(name)), colour, hover, **looks)
+        text, colour = safe(short(name)), COLOURS[j]
+        edge = np.r_[record.steps, record.steps[::-1]]
+        band = np.r_[record.high[j], record.low[j][::-1]]
+        looks: dict[str, Any] = {"legendgroup": text, "showlegend": False, "fill": "toself"}
+        shade = {"fillcolor": see_through(colour, 0.12), **looks}
+        fig.add_trace(line(edge, band, text, colour, width=0, **shade))
+        hover = (
+            f"{safe(name)} at {record.axis} %{{x}}: %{{y:.1%}}"
+            "<br>%{customdata[0]:.1%} to %{customdata[1]:.1%}"
         )
+        looks = {"mode": "lines+markers", "marker": {"size": 6, "color": colour}}
+        looks |= {"legendgroup": text, "customdata": rows(record.low[j], record.high[j])}
+        fig.add_trace(line(record.steps, record.share[j], text, colour, hover, **looks))
     return fig
