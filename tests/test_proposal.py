@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import optuna
 import pytest
@@ -20,6 +20,9 @@ from hyperlens.proposal import (
     PROPOSAL,
     RUNGS,
     SPACE,
+    About,
+    Acquisition,
+    Belief,
     Proposal,
     from_ranges,
     to_ranges,
@@ -32,7 +35,14 @@ BOX = hl.Space.of([hl.Parameter("x", "float", 0, 1), hl.Parameter("k", "integer"
 
 names = st.text(min_size=1, max_size=5)
 number = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+known = st.floats(allow_nan=False, allow_infinity=False)
 moment = st.floats(0, 1e9)
+
+
+@st.composite
+def beliefs(draw: st.DrawFn) -> Belief:
+    about = draw(st.sampled_from(get_args(About)))
+    return Belief(about, draw(known), draw(known), draw(names), {"nugget": draw(known)})
 
 
 @st.composite
@@ -43,8 +53,17 @@ def proposals(draw: st.DrawFn) -> Proposal:
     return Proposal(
         kind=draw(st.sampled_from([None, "initial", "proposed", "confirm"])),
         optimizer=draw(st.none() | names),
-        acquisition=draw(st.sampled_from([None, "lcb", "ei"])),
-        **{name: draw(number) for name in ("tau", "mean", "std", "bound", "score", "best")},
+        acquisition=draw(st.sampled_from([None, *get_args(Acquisition)])),
+        tau=draw(number),
+        mean=draw(number),
+        std=draw(number),
+        bound=draw(number),
+        score=draw(number),
+        best=draw(number),
+        chance=draw(number),
+        failing=draw(number),
+        beside=tuple(draw(st.lists(beliefs(), max_size=2))),
+        objectives=tuple(draw(st.lists(names, max_size=3))),
         surrogate=surrogate,
         surrogate_parameters={} if surrogate is None else draw(parameters),
         learned=to_ranges(draw(st.lists(st.integers(0, 50), unique=True))),

@@ -8,11 +8,12 @@ works with `n_jobs`, with many processes on one storage, and on a study that was
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -32,7 +33,7 @@ from hyperlens.optimize.models.optuna_sampler import ModelSampler
 from hyperlens.optimize.optimizers.smbo import SMBO
 from hyperlens.optimize.running.stopping import Stop
 from hyperlens.optimize.storage.distributions import plain
-from hyperlens.proposal import PROPOSAL, SPACE, STOPPED, VALUES
+from hyperlens.proposal import EXCESS, PROPOSAL, SPACE, STOPPED, VALUES
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import GivenSpace, Space, as_space
@@ -40,19 +41,32 @@ from hyperlens.surrogates.outlook.prospect import AHEAD, Search
 
 __all__ = ["ModelSampler", "SMBOSampler", "StopCallback"]
 
+ONE_OBJECTIVE = ("tau", "acquisition", "explain")  # options that several objectives have no use for
+MEASURED = (TrialState.COMPLETE, TrialState.PRUNED)  # whose constraints are kept
 STARTUP = 10  # random trials before the space can be inferred from them
 
 
 class SMBOSampler(BaseSampler):
-    """Sequential model-based optimisation for an Optuna study of one objective.
+    """Sequential model-based optimisation for an Optuna study of one objective or several.
 
     With `space`, whole configurations are proposed, conditional parameters too, and each
     `suggest_*` call is answered from them. Without, the parameters that all trials share are tuned
     after ten random trials. What is not in the space is drawn at random. `options` are SMBO's: tau,
     acquisition, surrogate, initial, nugget, refine.
+
+    `constraints_func` is as with Optuna's own samplers: it is given a finished trial and returns numbers
+    that must not be above 0. Constraints that trials set themselves are kept too.
     """
 
-    def __init__(self, space: GivenSpace | None = None, *, seed: int = 0, **options: Any) -> None:
+    def __init__(
+        self,
+        space: GivenSpace | None = None,
+        *,
+        seed: int = 0,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+        **options: Any,
+    ) -> None:
+        self.constraints_func = constraints_func
         self.space = None if space is None else as_space(space)
         self.seed, self.options = seed, options
         if self.space is not None:
@@ -72,10 +86,11 @@ class SMBOSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """Propose the whole configuration of this trial."""
-        if len(study.directions) != 1:
+        given = [name for name in ONE_OBJECTIVE if self.options.get(name)]
+        if len(study.directions) > 1 and given:
             raise SpaceError(
-                f"SMBOSampler optimises one objective, and this study has {len(study.directions)}; "
-                "choose another sampler for it."
+                f"SMBOSampler has {listed(given)} for one objective, and this study has "
+                f"{len(study.directions)}; leave {'it' if len(given) == 1 else 'them'} out."
             )
         with self._lock:
             space = self.space or self._inferred(study)
@@ -108,6 +123,9 @@ class SMBOSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         self._proposed.pop(trial.number, None)
+        if self.constraints_func is not None and state in MEASURED:
+            excess = [float(e) for e in self.constraints_func(trial)]
+            study._storage.set_trial_system_attr(trial._trial_id, EXCESS, excess)
 
     def reseed_rng(self) -> None:
         self._random.reseed_rng()
@@ -117,14 +135,14 @@ class SMBOSampler(BaseSampler):
         if self.space is not None and SPACE not in study.user_attrs:
             study.set_user_attr(SPACE, json.loads(space.to_json()))
         optimizer = SMBO(space, seed=self.seed, **self.options)
-        sign = -1.0 if study.direction == StudyDirection.MAXIMIZE else 1.0
         learned, awaited = [], []
         others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
         ended = [t for t in others if t.state.is_finished()]
+        told = Told.of(study, ended)
         for t in sorted(ended, key=lambda t: (t.datetime_complete, t.number)):
             values = _configuration(space, t.params)
             if values is not None:
-                optimizer.tell(values, sign * _cost(t))
+                optimizer.tell(values, told.costs(t), excess=told.excess(t))
                 learned.append(t.number)
         for t in others:
             values = _configuration(space, {**t.system_attrs.get(VALUES, {}), **t.params})
@@ -134,7 +152,11 @@ class SMBOSampler(BaseSampler):
         candidate = optimizer.ask(number=trial.number)
         parameters = space.names if self.space is None else ()
         proposal = candidate.proposal.after(learned, awaited, optimizer.name)
-        proposal = replace(proposal, parameters=parameters)
+        several = len(study.directions) if len(study.directions) > 1 and proposal.beside else 0
+        names = (
+            tuple(study.metric_names or [f"value_{k}" for k in range(several)]) if several else ()
+        )
+        proposal = replace(proposal, parameters=parameters, objectives=names)
         storage, trial_id = study._storage, trial._trial_id
         storage.set_trial_user_attr(trial_id, PROPOSAL, proposal.to_dict())
         values = {name: plain(value) for name, value in candidate.values.items()}
@@ -202,9 +224,34 @@ class StopCallback:
         return self.stop.decide(history.space, data.X, data.y, self.search, self.seed)
 
 
-def _cost(trial: FrozenTrial) -> float:
-    complete = trial.state is TrialState.COMPLETE
-    return float(trial.value) if complete and trial.value is not None else math.nan
+@dataclass(frozen=True)
+class Told:
+    """How trials of a study are told: minimised costs, and by how much constraints are exceeded."""
+
+    signs: tuple[float, ...]
+    worst: tuple[float, ...]  # of each objective, which a pruned trial counts as
+    limits: tuple[str, ...]
+
+    @staticmethod
+    def of(study: Study, ended: Sequence[FrozenTrial]) -> "Told":
+        up = StudyDirection.MAXIMIZE
+        signs = np.array([-1.0 if way == up else 1.0 for way in study.directions])
+        complete = [t for t in ended if t.state is TrialState.COMPLETE and t.values]
+        costs = signs * np.array([t.values for t in complete]).reshape(-1, len(signs))
+        worst = costs.max(axis=0, initial=-np.inf, where=np.isfinite(costs))
+        worst = np.where(np.isfinite(worst), worst, np.nan)
+        names = dict.fromkeys(name for t in complete for name in t.constraints)
+        return Told(tuple(signs.tolist()), tuple(worst.tolist()), tuple(names))
+
+    def costs(self, trial: FrozenTrial) -> tuple[float, ...]:
+        if trial.state is TrialState.PRUNED:
+            return self.worst
+        if trial.state is not TrialState.COMPLETE or trial.values is None:
+            return (math.nan,) * len(self.signs)
+        return tuple(s * float(v) for s, v in zip(self.signs, trial.values, strict=True))
+
+    def excess(self, trial: FrozenTrial) -> tuple[float, ...]:
+        return tuple(float(trial.constraints.get(name, math.nan)) for name in self.limits)
 
 
 def _configuration(space: Space, params: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -34,9 +34,37 @@ MOST_LEARNED = 10**6  # trials that ranges may name
 INITIAL = 4  # trials per parameter taken as the initial design where nothing is recorded
 
 Kind = Literal["initial", "proposed", "confirm"]  # the last to settle an explanation
-Acquisition = Literal["lcb", "ei"]
+Acquisition = Literal["lcb", "ei", "ehvi", "feasible"]
+About = Literal["cost", "excess", "failure"]
 Span = tuple[float, float]
-NUMBERS = ("tau", "mean", "std", "bound", "score", "best")
+NUMBERS = ("tau", "mean", "std", "bound", "score", "best", "chance", "failing")
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What a further surrogate thought of a configuration: of the cost of another objective, of the
+    excess over a limit, or of failing, which exceeds its limit by a half."""
+
+    about: About
+    mean: float
+    std: float
+    surrogate: str
+    surrogate_parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        surrogate = {"name": self.surrogate, **self.surrogate_parameters}
+        return {"about": self.about, "mean": self.mean, "std": self.std, "surrogate": surrogate}
+
+    @staticmethod
+    def from_dict(stored: object) -> Belief | None:
+        if not isinstance(stored, Mapping):
+            return None
+        about = _among(stored.get("about"), get_args(About))
+        mean, std = _number(stored.get("mean")), _number(stored.get("std"))
+        surrogate, parameters = _surrogate(stored.get("surrogate"))
+        if about is None or mean is None or std is None or surrogate is None:
+            return None
+        return Belief(about, mean, std, surrogate, parameters)
 
 
 @dataclass(frozen=True)
@@ -46,6 +74,10 @@ class Proposal:
     All numbers are of the minimised cost. `std` includes the noise; `bound` is mean - tau std; `score`
     is the acquisition's value: the bound, or the expected improvement on `best`, the smallest mean at
     a configuration that was known. `learned` and `awaited` name trials by ranges such as "0-15,18".
+
+    Of several objectives these are the first one's, and `beside` has what was thought of all else:
+    other costs, limits, failing. `chance` is the probability to keep all limits and not to fail, which
+    the score is weighted by, and `failing` that to fail.
     """
 
     kind: Kind | None = None
@@ -59,6 +91,10 @@ class Proposal:
     best: float | None = None
     surrogate: str | None = None  # its name; what it is not read by is "unknown"
     surrogate_parameters: Mapping[str, Any] = field(default_factory=dict)
+    chance: float | None = None
+    failing: float | None = None
+    beside: tuple[Belief, ...] = ()
+    objectives: tuple[str, ...] = ()  # names of all, where there are several
     learned: str = ""  # trials whose costs the surrogate had learned from, in the order told
     awaited: str = ""  # trials whose costs it had to guess by its own means
     parameters: tuple[str, ...] = ()  # those that were tuned, where the space was inferred
@@ -91,7 +127,12 @@ class Proposal:
             stored["surrogate"] = {"name": self.surrogate, **self.surrogate_parameters}
         if self.final:
             del stored["final"]
-        lists = {"parameters": list(self.parameters), "spans": [list(s) for s in self.spans]}
+        lists: dict[str, list[Any]] = {
+            "parameters": list(self.parameters),
+            "objectives": list(self.objectives),
+            "spans": [list(s) for s in self.spans],
+            "beside": [belief.to_dict() for belief in self.beside],
+        }
         return stored | {name: value for name, value in lists.items() if value}
 
     @staticmethod
@@ -114,6 +155,8 @@ class Proposal:
             **{name: _number(get(name)) for name in NUMBERS},
             surrogate=surrogate,
             surrogate_parameters=surrogate_parameters,
+            beside=_beliefs(get("beside")),
+            objectives=_names(get("objectives")),
             learned=str(get("learned") or ""),
             awaited=str(get("awaited") or ""),
             parameters=_names(get("parameters")),
@@ -183,6 +226,13 @@ def _among(stored: Any, choices: tuple[Any, ...]) -> Any:
 
 def _names(stored: Any) -> tuple[str, ...]:
     return tuple(map(str, stored)) if isinstance(stored, (list, tuple)) else ()
+
+
+def _beliefs(stored: Any) -> tuple[Belief, ...]:
+    """All of them, or none where one is damaged."""
+    each = stored if isinstance(stored, (list, tuple)) else ()
+    found = [Belief.from_dict(one) for one in each]
+    return tuple(b for b in found if b is not None) if None not in found else ()
 
 
 def _spans(stored: Any) -> tuple[Span, ...]:

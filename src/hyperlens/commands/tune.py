@@ -13,8 +13,9 @@ from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.errors import HyperlensError
+from hyperlens.optimize.running.goal import Goal, as_goal
 from hyperlens.optimize.running.loop import Setting
-from hyperlens.optimize.running.minimize import OptimizerName, Place, built, run
+from hyperlens.optimize.running.minimize import OptimizerName, Place, built, name_of, run
 from hyperlens.optimize.running.stopping import as_stop
 from hyperlens.optimize.running.target import load
 from hyperlens.proposal import Acquisition
@@ -73,6 +74,27 @@ class Ending:
 
 
 COUNTED = ("smbo", "random")  # optimisers whose trials are those of --trials; races have more
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the objective returns, if it is more than one cost."""
+
+    objectives: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of what it returns, in their order or keys of a dict: loss,accuracy:max."
+        ),
+    ] = None
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(help="What a trial must keep, as in 'latency < 20'; may be given again."),
+    ] = None
+
+    def goal(self, maximize: bool, name: str) -> Goal | None:
+        return as_goal(self.objectives, self.constraint, maximize, name)
+
+
 PLAN = like(
     hl.minimize,
     optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
@@ -111,7 +133,7 @@ def tune(
         typer.Argument(
             metavar="MODULE:FUNCTION",
             help="The objective: train.py:loss, or package.module:loss. It is given a "
-            "configuration, a dict, and returns its cost.",
+            "configuration, a dict, and returns its cost, or several.",
             show_default=False,
         ),
     ],
@@ -123,6 +145,7 @@ def tune(
     place: Annotated[Place, PLACE],
     settled: Settled,
     ending: Ending,
+    measured: Measured,
     maximize: Direction = False,
     storage: Storage = "sqlite:///run.db",
     study: Study = None,
@@ -134,11 +157,11 @@ def tune(
     from hyperlens.terminal.text import say
 
     known = {name: value for name, value in asdict(options).items() if value is not None}
-    searched, trials = Space.load(space), plan["trials"]
+    searched, trials, objective = Space.load(space), plan["trials"], load(target)
     optimizer = built(plan["optimizer"], searched, trials, plan["seed"], known)
-    objective = load(target)
     study = objective.name if study is None else study
-    more = {"stop": ending.rule, "seed": plan["seed"]}
+    goal = measured.goal(maximize, name_of(objective.function))
+    more = {"stop": ending.rule, "seed": plan["seed"], "goal": goal}
     setting = Setting(searched, optimizer, trials, maximize, storage, study, plan["time"], **more)
     place = replace(place, engine=engine, files=objective.files)
     before = _trials(storage, study)

@@ -9,9 +9,11 @@ import numpy as np
 import scipy
 
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.free_boxes import FreeBoxes
 
 LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 FAR = -1e4  # below this z the exact form of log EI cancels, and its limit is exact to rounding
+VANISHED = 1e-280  # below it an expected hypervolume improvement has lost its digits
 
 
 def lower_confidence_bound(mean: FloatArray, std: FloatArray, tau: float = 1.0) -> FloatArray:
@@ -56,3 +58,50 @@ def log_expected_improvement(mean: FloatArray, std: FloatArray, best: float) -> 
     gain = np.maximum(best - mean, 0)
     certain = np.where(gain > 0, np.log(np.where(gain > 0, gain, 1.0)), -np.inf)
     return np.asarray(np.where(sure, certain, np.log(safe) + np.where(z > -1, direct, tail)))
+
+
+def expected_hypervolume_improvement(
+    mean: FloatArray, std: FloatArray, free: FreeBoxes
+) -> FloatArray:
+    """By how much the volume that a front dominates is expected to grow: large is desirable
+    (Emmerich et al. 2006).
+
+    Means and standard deviations (m, k) of independent objectives. A point adds to a free box from l to
+    u the product of max(u_j - Y_j, 0) - max(l_j - Y_j, 0), of which the expectation is known.
+    """
+    added = np.ones((mean.shape[1], len(free.upper)))
+    for j in range(len(mean)):
+        ends, at = np.unique(np.r_[free.lower[:, j], free.upper[:, j]], return_inverse=True)
+        reached = np.zeros((len(ends), mean.shape[1]))
+        for k in np.flatnonzero(np.isfinite(ends)):
+            reached[k] = expected_improvement(mean[j], std[j], float(ends[k]))
+        low, high = np.split(reached[at].T, 2, axis=1)
+        added *= np.maximum(high - low, 0.0)
+    return np.asarray(added.sum(axis=1))
+
+
+def log_expected_hypervolume_improvement(
+    mean: FloatArray, std: FloatArray, free: FreeBoxes
+) -> FloatArray:
+    """Its logarithm; where the improvement vanishes, how many standard deviations are missing to the
+    nearest free box, which is what its logarithm tends to."""
+    gain = expected_hypervolume_improvement(mean, std, free)
+    gone = gain < VANISHED
+    found = np.log(np.where(gone, 1.0, gain))
+    if gone.any():
+        short = mean[:, gone, None] - free.upper.T[:, None, :]
+        missing = np.maximum(short, 0.0) / np.maximum(std[:, gone, None], 1e-12)
+        found[gone] = math.log(VANISHED) - 0.5 * (missing**2).sum(axis=0).min(axis=1)
+    return np.asarray(found)
+
+
+def log_chance_kept(mean: FloatArray, std: FloatArray) -> FloatArray:
+    """Logarithm of the probability that an excess of this mean and standard deviation is not above 0:
+    Phi(-mean / std) (Gardner et al. 2014).
+
+    >>> bool(np.exp(log_chance_kept(np.array([0.0]), np.array([1.0])))[0] == 0.5)
+    True
+    """
+    sure = std <= 0
+    known = scipy.special.log_ndtr(-mean / np.where(sure, 1.0, std))
+    return np.asarray(np.where(sure, np.where(mean <= 0, 0.0, -np.inf), known))

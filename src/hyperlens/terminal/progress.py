@@ -39,8 +39,9 @@ def tuning(trials: int) -> Iterator[Callable[[Status], None]]:
     def show(status: Status) -> None:
         nonlocal shown
         bar.update(task, completed=status.finished, description=_in_words(status), refresh=True)
-        if not interactive and status.best is not None and status.best_trial != shown:
-            shown = status.best_trial
+        found = status.best_trial if status.front is None else status.front
+        if not interactive and found is not None and found != shown:
+            shown = found
             print(_in_words(status), file=sys.stderr, flush=True)
 
     with bar:
@@ -50,6 +51,8 @@ def tuning(trials: int) -> Iterator[Callable[[Status], None]]:
 
 def _in_words(status: Status) -> str:
     best = "no cost yet" if status.best is None else f"best {number(status.best)}"
+    if status.front is not None:
+        best = f"{counted(status.front, 'trial')} on the front"
     where = "" if status.best_trial is None else f" in trial {status.best_trial}"
     failed = f", {status.failed} failed" if status.failed else ""
     return f"{best}{where}{failed}, {status.finished} of {counted(status.total, 'trial')}"

@@ -3,6 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
+from hyperlens.explain.objectives.pareto import pareto
 from hyperlens.runs.history import History, State
 from hyperlens.terminal.text import printable
 from hyperlens.words import counted, number
@@ -11,7 +12,7 @@ MOST_REASONS = 3
 
 
 def show_run(history: History) -> None:
-    """The best configuration, and how many trials failed and why."""
+    """The best configuration, or the front of several objectives, and how many trials failed and why."""
     console = Console()
     objective = history.objective()
     failed = [t for t in history.trials if t.state is State.FAILED]
@@ -24,7 +25,12 @@ def show_run(history: History) -> None:
     console.print(Text(printable(counts)), soft_wrap=True)
     for note in history.notes:
         console.print(Text(printable(note)), soft_wrap=True)
+    if len(history.objectives) > 1:
+        console.print(Text(printable(pareto(history).sentence)), soft_wrap=True)
+        return
     best = history.best()
+    if limited := history.limited():
+        console.print(Text(printable(limited)), soft_wrap=True)
     console.print(
         Text(
             f"Best {printable(objective.name)} {number(best.costs[0])} in trial {best.number}: "

@@ -128,6 +128,11 @@ def score_of(acquisition: Acquisition | Score, best: float, sign: float) -> Scor
         return None
     if acquisition == "ei":
         return lambda mean, std: expected_improvement(mean, std, best)
+    if acquisition in ("ehvi", "feasible"):
+        raise AnalysisError(
+            f"What surrogates of all objectives and limits said is not known here, so that "
+            f"'{acquisition}' cannot be explained; choose 'lcb', 'ei' or a function of mean and std."
+        )
     raise AnalysisError(
         f"There is no acquisition '{acquisition}'; choose 'lcb', 'ei' or a function of mean and std."
     )

@@ -110,7 +110,8 @@ def overall_sentence(
         why = f" that it {way}" if aim.made else ""
         return sentence + (f"; {weights} weigh most in the bound{why}." if several else ".")
     numbers = f"{actual['score']:.3g} against {average['score']:.3g}, {reference}"
-    lead = f"It maximised {aim.called}, the score:" if aim.made else f"Its score, {aim.called}, is"
+    chosen = "maximised" if aim.larger else "minimised"
+    lead = f"It {chosen} {aim.called}, the score:" if aim.made else f"Its score, {aim.called}, is"
     way = "larger" if aim.larger else "less"
     weighed = f"; {weights} weigh most in it, and" if several else ","
     return f"{sentence}. {lead} {numbers}{weighed} {way} is better."
@@ -126,8 +127,12 @@ def basis_sentence(tau: float, maximize: bool, aim: Aim, best: float) -> str:
     if aim.kind == "given":
         return f"{bound}; score = {aim.called} for mean and standard deviation, {way} is better."
     how = ", which this proposal maximised" if aim.made else ""
+    if aim.jointly and aim.kind != "ei":
+        how = f", which this proposal {'maximised' if aim.larger else 'minimised'}"
+        better = "larger" if aim.larger else "less"
+        return f"{bound}, for comparison; score = {aim.called}{how}: {aim.meaning}; {better} is better."
     return (
-        f"{bound}, for comparison; score = the expected improvement{how}: the expected gain over "
+        f"{bound}, for comparison; score = {aim.called}{how}: the expected gain over "
         f"{best:.4g}, the best prediction of what was tried by then, where a worse result counts as 0; "
         "larger is better."
     )

@@ -10,7 +10,7 @@ Symbols
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from hyperlens import words
 from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
 from hyperlens.explain.proposals.aims import Aim, aim
+from hyperlens.explain.proposals.jointly import beliefs, thoughts, weighed
 from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, origin, position
 from hyperlens.explain.proposals.question import Baseline, Question, Score, score_of
 from hyperlens.explain.proposals.reasons import (
@@ -61,6 +62,10 @@ class Why(Record):
     negative contribution to the mean or the bound is desirable (a positive one where maximised), a
     positive one to the uncertainty always. `low` and `high` coincide where nothing was sampled.
     Values are None where inactive.
+
+    `beliefs` are mean and standard deviation of every objective at the proposal, by name and in the
+    user's direction, where several objectives, limits or failures made the proposal; the score is then
+    of all of them together.
     """
 
     trial: int
@@ -101,6 +106,7 @@ class Why(Record):
     sentence: str
     sentences: tuple[str, ...]  # one a parameter
     notes: tuple[str, ...]
+    beliefs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def lead(self) -> tuple[str, ...]:
@@ -216,13 +222,13 @@ def explained(
 ) -> Why:
     """The record of one proposal."""
     objective = history.objective(question.objective)
-    sign = objective.sign
-    own = named(history, trial)
+    sign, own = objective.sign, named(history, trial)
     latents, background, reference = question.compared_with(history, own.vector, source)
 
     tau, judged, quantities = _judged(source, question, objective)
+    model = (source.joint if judged.jointly else None) or source.model
     attribution = attribute(
-        Game(source.model, history.space.cube, own.vector, latents, quantities),
+        Game(model, history.space.cube, own.vector, latents, quantities),
         question.method,
         uniform=background == "global",
         samples=question.samples,
@@ -230,7 +236,7 @@ def explained(
         seed=question.seed,
         threads=threads,
     )
-    parts = _shown(attribution.parts, tau, sign)
+    parts = _shown(attribution.parts, tau, sign, judged)
     order = np.argsort(-np.abs(parts[judged.part].contribution), kind="stable")
     names = tuple(history.space.names[j] for j in order)
     values = tuple(own.values.get(name) for name in names)
@@ -263,12 +269,13 @@ def explained(
         quality=source.quality,
         verdict=judge([of_surrogate(source.quality)]),
         basis=basis_sentence(tau, objective.maximize, judged, sign * source.best),
+        beliefs=beliefs(history, own.vector, source),
         sentence=_settling(history, trial)
         + overall_sentence(
             trial, names, arrays[judged.part], actual, average, objective, reference, judged
         ),
         sentences=parameter_sentences(names, values, arrays, tau, objective, judged),
-        notes=source.notes + _otherwise(trial, source, judged.kind),
+        notes=_notes(history, trial, own.vector, source, judged.kind),
     )
 
 
@@ -289,6 +296,8 @@ def _judged(
     tau = next((t for t in (question.tau, source.tau) if t is not None), 1.0)
     acquisition = question.acquisition or source.acquisition or "lcb"
     same = acquisition == source.acquisition and (acquisition == "ei" or tau == source.tau)
+    if source.wish is not None and same:
+        return tau, *weighed(source, source.wish, tau, objective)
     score = score_of(acquisition, source.best, objective.sign)
 
     def quantities(mean: FloatArray, std: FloatArray) -> FloatArray:
@@ -298,10 +307,12 @@ def _judged(
     return tau, aim(acquisition, objective.maximize, source.recorded and same), quantities
 
 
-def _shown(parts: Sequence[Part], tau: float, sign: float) -> dict[str, Part]:
+def _shown(parts: Sequence[Part], tau: float, sign: float, judged: Aim) -> dict[str, Part]:
     """Parts by name; mean and bound in the user's own direction."""
     mean, uncertainty, bound, *score = parts
     bound = _combined(mean, uncertainty, bound, tau)
+    if judged.kind == "lcb":  # an expected bound, where trials may be of no use
+        score = [_turned(part, sign) for part in score]
     shown = (_turned(mean, sign), uncertainty, _turned(bound, sign), *score)
     return dict(zip(PARTS, shown, strict=False))
 
@@ -315,12 +326,23 @@ def _arrays(parts: Mapping[str, Part], order: IntArray) -> dict[str, Any]:
     return arrays
 
 
+def _notes(
+    history: History, trial: int, vector: FloatArray, source: Proposer, kind: str
+) -> tuple[str, ...]:
+    said = thoughts(history, vector, source)
+    return source.notes + _otherwise(trial, source, kind) + said
+
+
 def _otherwise(trial: int, source: Proposer, kind: str) -> tuple[str, ...]:
     """That a proposal is explained by something else than what made it."""
     if source.acquisition in (None, kind):
         return ()
-    improved = source.acquisition == "ei"
-    how = "maximised the expected improvement" if improved else "chose by a bound"
+    made = {
+        "ei": "maximised the expected improvement",
+        "ehvi": "maximised the expected hypervolume improvement",
+        "feasible": "maximised the chance to be of use",
+    }
+    how = made.get(str(source.acquisition), "chose by a bound")
     return (f"Trial {trial} {how}; it is explained by another acquisition, as was asked.",)
 
 

@@ -23,6 +23,7 @@ from hyperlens.explain.shapley.coalitions import BATCH, Game
 from hyperlens.explain.shapley.games import shapley
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.desirability import Joint
 from hyperlens.surrogates.gaussian_process.gp import GP
 
 Method = Literal["auto", "exact", "paired", "sampled"]
@@ -91,7 +92,10 @@ def attribute(
     return replace(attribution, parts=(mean, *attribution.parts[1:]))
 
 
-def _closed_mean(game: Game) -> Part | None:
+def _closed_mean(game: Game, actual: float | None = None) -> Part | None:
+    if isinstance(game.model, Joint):
+        alone = replace(game, model=game.model.models[game.model.shown])
+        return _closed_mean(alone, float(game.actual[0]))
     if isinstance(game.model, Additive):
         closed = None if game.cube.conditions else game.model.weights.contributions(game.vector)
     elif isinstance(game.model, GP):
@@ -101,7 +105,8 @@ def _closed_mean(game: Game) -> Part | None:
     if closed is None:
         return None
     contribution, average = closed
-    return Part(contribution, np.zeros(len(contribution)), float(game.actual[0]), average)
+    actual = float(game.actual[0]) if actual is None else actual
+    return Part(contribution, np.zeros(len(contribution)), actual, average)
 
 
 def _cost(game: Game) -> float:

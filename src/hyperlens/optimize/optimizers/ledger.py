@@ -1,6 +1,6 @@
 """What an optimiser knows: results, and what is awaited."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,17 +15,27 @@ from hyperlens.spaces.space import Space
 from hyperlens.surrogates.bearable import LARGEST
 
 Configuration = Mapping[str, Any] | FloatArray  # values, or a vector
+Cost = float | Sequence[float]  # of one objective, or one of each
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A configuration and its measured cost; nan if it failed."""
+    """A configuration and its measured cost; nan if it failed.
+
+    `others` are the costs of further objectives, `excess` says by how much each limit was exceeded.
+    """
 
     number: int
     vector: FloatArray
     values: Mapping[str, Any]
     cost: float
     budget: float | None = None
+    others: tuple[float, ...] = ()
+    excess: tuple[float, ...] = ()
+
+    @property
+    def costs(self) -> tuple[float, ...]:
+        return self.cost, *self.others
 
 
 class Ledger:
@@ -53,7 +63,11 @@ class Ledger:
         return self.add(self._vector(configuration), Proposal(budget=budget))
 
     def tell(
-        self, configuration: Configuration, cost: float, budget: float | None = None
+        self,
+        configuration: Configuration,
+        cost: Cost,
+        budget: float | None = None,
+        excess: Sequence[float] = (),
     ) -> Result:
         vector, number = self._vector(configuration), self.number
         for candidate in self.awaited:
@@ -63,11 +77,26 @@ class Ledger:
                 vector, number = candidate.vector, candidate.number
                 break
         values = self.space.decode(vector[None])[0]
-        bad = not np.isfinite(cost) or cost > LARGEST  # too large to compute with
-        cost = np.nan if bad else max(float(cost), -LARGEST)
-        result = Result(number, vector, values, cost, budget)
+        costs = np.atleast_1d(np.asarray(cost, dtype=np.float64))
+        bad = not np.isfinite(costs).all() or (costs > LARGEST).any()  # too large to compute with
+        first, *others = np.full(len(costs), np.nan) if bad else np.maximum(costs, -LARGEST)
+        limits = tuple(float(e) if np.isfinite(e) else np.nan for e in excess)
+        result = Result(
+            number, vector, values, float(first), budget, tuple(map(float, others)), limits
+        )
+        self._check(result)
         self.results.append(result)
         return result
+
+    def _check(self, result: Result) -> None:
+        """All results have the same objectives and limits."""
+        shape = len(result.others), len(result.excess)
+        for before in self.results[:1]:
+            if shape != (len(before.others), len(before.excess)):
+                raise SpaceError(
+                    f"A result has {1 + shape[0]} costs and {shape[1]} limits, and those before it "
+                    f"{len(before.costs)} and {len(before.excess)}; tell the same of all."
+                )
 
     def _vector(self, configuration: Configuration) -> FloatArray:
         """The configuration as a vector, if it is one of the space."""
@@ -105,3 +134,18 @@ class Learner:
     def tell(self, configuration: Configuration, cost: float, budget: float | None = None) -> None:
         """Learn the cost of values or of a vector, asked for or not. A cost of nan is a failure."""
         self._ledger.tell(configuration, cost, budget)
+
+
+class Weigher(Learner):
+    """Keeps several costs of each result too, and by how much it exceeds limits."""
+
+    def tell(
+        self,
+        configuration: Configuration,
+        cost: Cost,
+        budget: float | None = None,
+        excess: Sequence[float] = (),
+    ) -> None:
+        """Learn the cost of values or of a vector, asked for or not; of several objectives one each.
+        A cost of nan is a failure. `excess` says by how much each limit is exceeded, if any are set."""
+        self._ledger.tell(configuration, cost, budget, excess)

@@ -4,7 +4,7 @@
 what makes a run resumable: whoever runs the loop tells a new optimiser what its storage holds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,9 +42,22 @@ class Optimizer(Protocol):
         if that can be withdrawn."""
 
     def tell(
-        self, configuration: Mapping[str, Any], cost: float, budget: float | None = None
+        self, configuration: Mapping[str, Any], cost: Any, budget: float | None = None
     ) -> None:
         """The cost of a configuration, asked for or not; nan if it failed."""
+
+
+class Weighing(Protocol):
+    """What an optimiser has besides if it can be told several costs, and excesses over limits."""
+
+    def tell(
+        self,
+        configuration: Mapping[str, Any],
+        cost: float | Sequence[float],
+        budget: float | None = None,
+        excess: Sequence[float] = (),
+    ) -> None:
+        """One cost of each objective, and by how much each limit is exceeded."""
 
 
 @runtime_checkable

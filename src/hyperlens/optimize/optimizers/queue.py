@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.optimize.optimizers.ledger import Learner
+from hyperlens.optimize.optimizers.ledger import Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.proposal import Proposal
 from hyperlens.spaces.points import same
@@ -14,7 +14,7 @@ from hyperlens.spaces.space import Space
 Configurations = Sequence[Mapping[str, Any]]
 
 
-class Queue(Learner):
+class Queue(Weigher):
     """Asks for configurations that settle an explanation `about` something, until each was tried.
 
     `before` are those of the trials that there were already: they may be among the given ones, to be

@@ -4,13 +4,13 @@ more hyperparameters more often (Sarigiannis et al. 2020 Eq. 5)."""
 import numpy as np
 
 from hyperlens.optimize.models.model_sampling import Sampling, sampler
-from hyperlens.optimize.optimizers.ledger import Learner
+from hyperlens.optimize.optimizers.ledger import Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.proposal import Proposal
 from hyperlens.spaces.space import Space
 
 
-class RandomSearch(Learner):
+class RandomSearch(Weigher):
     """Draws the k-th configuration from the seed and k alone.
 
     >>> from hyperlens import Parameter

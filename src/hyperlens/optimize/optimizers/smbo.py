@@ -19,10 +19,12 @@ import numpy as np
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.optimizers import designs as sampling
 from hyperlens.optimize.optimizers.focus_search import Point, focus_search
-from hyperlens.optimize.optimizers.ledger import Learner, Result
+from hyperlens.optimize.optimizers.ledger import Result, Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.settling import Settling
+from hyperlens.optimize.optimizers.weighing import joint, near, weighed
 from hyperlens.proposal import Acquisition, Kind, Proposal
+from hyperlens.runs.hypervolume import on_front
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
@@ -32,8 +34,10 @@ from hyperlens.surrogates.acquisition import (
     lower_confidence_bound,
 )
 from hyperlens.surrogates.description import believe, describe
+from hyperlens.surrogates.desirability import Joint, desirability
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
 from hyperlens.surrogates.gaussian_process.hyperparameters import QUIETEST
+from hyperlens.surrogates.outcomes import Outcomes
 from hyperlens.surrogates.protocol import SearchKind
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
@@ -41,13 +45,12 @@ from hyperlens.surrogates.threads import one_thread
 BLOCK = 500  # rows predicted at once
 PAPERS = {"points": 1000, "polished": 0}  # of focus search
 REFINED = {"points": 300, "polished": 6}
-NEAR = 2  # best configurations told, next to which the acquisition is searched too
 STARTS = {False: 4, True: 2}  # of the likelihood's maximisation, refined or not
 INITIAL = 4  # configurations per parameter before the first model
 EXPLOITING = 0.1  # tau of every second proposal, unless one acquisition is chosen
 
 
-class SMBO(Learner):
+class SMBO(Weigher):
     """Minimises a cost over a space. `ask()` for a configuration, `tell()` its cost.
 
     `acquisition` is "lcb", the bound mean - tau std, or "ei", the expected improvement; None takes
@@ -117,6 +120,7 @@ class SMBO(Learner):
         self.tau, self.acquisition = tau, acquisition
         self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
         self.design = self._designed(initial) if design is None else design
+        self.explain = explain
         self._settling = Settling(space, explain, len(self.design), seed)
 
     @property
@@ -142,10 +146,28 @@ class SMBO(Learner):
         return np.where(known, costs, costs[known].max() if known.any() else 0.0)
 
     @property
+    def outcomes(self) -> Outcomes:
+        """All costs told, and all excesses over limits."""
+        results = self._ledger.results
+        if not results:
+            return Outcomes(self.X, np.empty((0, 1)), np.empty((0, 0)))
+        costs, excess = zip(*((r.costs, r.excess) for r in results), strict=True)
+        return Outcomes(self.X, np.array(costs), np.array(excess))
+
+    @property
     def best(self) -> Result | None:
-        """The result with the smallest cost, the earliest of equals; None before the first."""
-        known = [r for r in self._ledger.results if np.isfinite(r.cost)]
+        """The result with the smallest cost that keeps all limits, the earliest of equals; None before
+        the first. Several objectives have a `front` instead."""
+        if self.outcomes.objectives > 1:
+            raise SpaceError("Several objectives have no best result; ask for the front.")
+        known = [r for r, kept in zip(self.results, self.outcomes.feasible, strict=True) if kept]
         return min(known, key=lambda r: r.cost, default=None)
+
+    @property
+    def front(self) -> tuple[Result, ...]:
+        """Results that keep all limits and that no other beats in all objectives."""
+        rows = np.flatnonzero(self.outcomes.feasible)
+        return tuple(self.results[k] for k in rows[on_front(self.outcomes.costs[rows])])
 
     def ask(self, number: int | None = None) -> Candidate:
         """The next configuration. It is awaited until its cost is told.
@@ -157,14 +179,23 @@ class SMBO(Learner):
         rng = np.random.default_rng([self.seed, 1, number])
         if number < len(self.design):
             candidate = self._unmodelled(number, "initial", self.design[number])
-        elif len({r.cost for r in self._ledger.results if np.isfinite(r.cost)}) < 2:
+        elif not self._telling():
             candidate = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
         else:
             with one_thread():  # the same bytes on any number of cores
                 settling = self._settled(number) if self._settling.turn(number) else None
-                candidate = settling or self._modelled(number, rng)
+                modelled = self._modelled if self.outcomes.plain else self._weighed
+                candidate = settling or modelled(number, rng)
         self._ledger.awaited.append(candidate)
         return candidate
+
+    def _telling(self) -> bool:
+        """Do results differ, in a cost, or, before a trial was of use, in what they exceed?"""
+        known = self.outcomes
+        columns = [*known.costs[~known.failed].T]
+        if not known.feasible.any():
+            columns += [excess[np.isfinite(excess)] for excess in known.excess.T]
+        return any(len(set(column.tolist())) > 1 for column in columns)
 
     def _turn(self, number: int) -> tuple[Acquisition, float]:
         """The acquisition of a proposal, and its tau."""
@@ -237,16 +268,36 @@ class SMBO(Learner):
         )
         return Candidate(number, vector, values, self._informed(proposal))
 
+    def _weighed(self, number: int, rng: np.random.Generator) -> Candidate:
+        """One iteration where there are several costs, limits, or failures: a surrogate for each."""
+        known, awaited = self.outcomes, np.array([c.vector for c in self._ledger.awaited])
+        starts = STARTS[self.refine]
+        model = joint(known, self.space.cube, self._learnt, starts, self.seed, awaited)
+        wanted, tau = self._turn(number)
+        if known.objectives > 1:  # one to explore and one to exploit here too
+            wanted, tau = "ehvi", EXPLOITING if number % 2 else 1.0
+        wish = desirability(known, model, wanted, tau, awaited)
+
+        def score(vectors: FloatArray) -> FloatArray:
+            return wish.cost(*_predict(model, vectors))
+
+        vector, values = self._rounded(self._search(score, rng).vector)
+        proposal = weighed(known, model, wish, tau, vector)
+        return Candidate(number, vector, values, self._informed(proposal))
+
     def _fitted(self) -> GP | Forest:
         """The surrogate of what was told, which believes its own means of what is awaited."""
-        X, y, cube = self.X, self.y, self.space.cube
+        X, y = self.X, self.y
+        awaited = np.array([c.vector for c in self._ledger.awaited])
+        return believe(self._learnt(X, y), X, y, awaited)
+
+    def _learnt(self, X: FloatArray, y: FloatArray) -> GP | Forest:
+        """The surrogate of these costs."""
+        cube = self.space.cube
         if self.surrogate == "forest":
-            model: GP | Forest = Forest(cube, seed=self.seed, threads=1).fit(X, y)
-        else:
-            model = GP(cube, self.nugget, STARTS[self.refine], seed=self.seed).fit(X, y)
-            if self.nugget is None and self.refine:
-                model = _noiseless(model)
-        return believe(model, X, y, np.array([c.vector for c in self._ledger.awaited]))
+            return Forest(cube, seed=self.seed, threads=1).fit(X, y)
+        model = GP(cube, self.nugget, STARTS[self.refine], seed=self.seed).fit(X, y)
+        return _noiseless(model) if self.nugget is None and self.refine else model
 
     def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Point:
         """The minimum of the acquisition among what is neither forbidden nor known."""
@@ -257,7 +308,7 @@ class SMBO(Learner):
             return np.asarray(seen | self.space.forbidden(vectors))
 
         how = REFINED if self.refine else PAPERS
-        best = self.X[np.argsort(self.y, kind="stable")[:NEAR]]
+        best = near(self.outcomes, rng)
         for bar in (barred, self.space.forbidden):  # where everything is known, what is best again
             point = focus_search(score, self.space.cube, rng, **how, near=best, barred=bar)
             if point is not None:
@@ -286,7 +337,8 @@ def _noiseless(model: GP) -> GP:
         return model
 
 
-def _predict(model: GP | Forest, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _predict(model: GP | Forest | Joint, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """In blocks of rows that fit a processor's cache, which halves the time of a round."""
     blocks = [model.predict(vectors[k : k + BLOCK]) for k in range(0, len(vectors), BLOCK)]
-    return np.concatenate([m for m, _ in blocks]), np.concatenate([s for _, s in blocks])
+    means, stds = zip(*blocks, strict=True)
+    return np.concatenate(means, axis=-1), np.concatenate(stds, axis=-1)

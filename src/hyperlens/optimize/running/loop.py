@@ -10,19 +10,27 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hyperlens.errors import SpaceError
-from hyperlens.optimize.optimizers.protocol import Candidate, Optimizer, Racing, Withdrawing
+from hyperlens.optimize.optimizers.protocol import (
+    Candidate,
+    Optimizer,
+    Racing,
+    Weighing,
+    Withdrawing,
+)
 from hyperlens.optimize.running.engine import Engine
+from hyperlens.optimize.running.goal import Goal
 from hyperlens.optimize.running.stopping import Stop
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage.leases import Watch
 from hyperlens.optimize.storage.storages import Storage
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import State
+from hyperlens.runs.hypervolume import on_front
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.outlook.prospect import Search
@@ -37,7 +45,8 @@ AGAIN = 0.02  # seconds after which we look, where another was quicker than we
 
 @dataclass(frozen=True)
 class Status:
-    """How far a run is. `best` is in the user's direction, None before the first cost."""
+    """How far a run is. `best` is in the user's direction, None before the first cost that keeps all
+    limits, and where there are several objectives."""
 
     total: int  # trials that there will be
     finished: int
@@ -45,6 +54,7 @@ class Status:
     running: int
     best: float | None
     best_trial: int | None
+    front: int | None = None  # trials on the front, where there are several objectives
 
 
 Report = Callable[[Status], None]
@@ -64,6 +74,7 @@ class Setting:
     plan: SearchPlan | None = None
     stop: Stop | None = None
     seed: int = 0
+    goal: Goal | None = None  # what is measured, if not one cost and nothing else
 
 
 class Loop:
@@ -91,6 +102,7 @@ class Loop:
         self.rungs_told: dict[int, int] = {}
         self.finished = self.failed = 0
         self.best: tuple[float, int] | None = None  # minimised
+        self.front: list[tuple[float, ...]] = []  # costs of several objectives, of trials of use
         self.costs: list[tuple[Mapping[str, Any], float]] = []  # of trials that fit, as they ended
         self.decided: int | None = None  # after how many of them it was last asked whether to stop
         self.stopped = False
@@ -210,7 +222,11 @@ class Loop:
         return True
 
     def _tell(self, trial: StudyTrial, cost: float, budget: float | None) -> None:
-        if self.racing is None:
+        """All costs too, and by how much limits are exceeded, where there are several or any."""
+        if trial.others or trial.excess:
+            weighing = cast(Weighing, self.optimizer)
+            weighing.tell(trial.values, (cost, *trial.others), budget, trial.excess)
+        elif self.racing is None:
             self.optimizer.tell(trial.values, cost, budget)
         else:
             self.racing.tell(trial.values, cost, budget, trial.proposal.entry)
@@ -225,7 +241,10 @@ class Loop:
             self.learned.append(trial.number)
             if trial.state is State.COMPLETE:
                 self.costs.append((trial.values, trial.cost))
-        if trial.state is State.COMPLETE and (self.best is None or trial.cost < self.best[0]):
+        of_use = trial.state is State.COMPLETE and all(e <= 0 for e in trial.excess)
+        if of_use and trial.others:
+            self.front.append((trial.cost, *trial.others))
+        elif of_use and (self.best is None or trial.cost < self.best[0]):
             self.best = (trial.cost, trial.number)
 
     def _open(self, trial: StudyTrial) -> bool:
@@ -338,7 +357,9 @@ class Loop:
             total = self.setting.trials
             if self.racing is not None:
                 total = self.racing.configurations or max(total, self.finished)
-            self.progress(Status(total, self.finished, self.failed, len(self.ours), cost, trial))
+            front = int(on_front(np.array(self.front)).sum()) if self.front else None
+            running = len(self.ours)
+            self.progress(Status(total, self.finished, self.failed, running, cost, trial, front))
 
 
 def _key(values: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from hyperlens.optimize.optimizers.protocol import Optimizer, Racing
 from hyperlens.optimize.optimizers.random_search import RandomSearch
 from hyperlens.optimize.optimizers.smbo import SMBO
 from hyperlens.optimize.running.engine import Engine, Here, Where, open_engine
+from hyperlens.optimize.running.goal import Constraints, Goal, Measuring, Objectives, as_goal
 from hyperlens.optimize.running.loop import Loop, Report, Setting
 from hyperlens.optimize.running.stopping import Stop, as_stop
 from hyperlens.optimize.running.trial_outcome import AtFull, Objective, fits, told_by
@@ -54,6 +55,8 @@ def minimize(
     stop: bool | float | Stop | None = None,
     engine: Where = None,
     scheduler: str | None = None,
+    objectives: Objectives | None = None,
+    constraints: Constraints | None = None,
     progress: Report | None = None,
     **options: Any,
 ) -> History:
@@ -73,6 +76,10 @@ def minimize(
     A run that stopped says so in its notes, and again when it is called again with `stop`; without,
     it goes on.
 
+    With `objectives=["loss", "accuracy:max"]` `f` returns a number for each, or a dict, and the whole
+    front is searched for (`hl.pareto`). `constraints` are texts such as "latency < 20" about what `f`
+    returned, names of numbers that must not be above 0, or functions of it. What fails is avoided.
+
     "halving", "hyperband" and "asha" call `f` with a configuration and a budget, from a ninth
     (`min_budget`) to one (`max_budget`); `trials` then counts evaluations at full budget. A
     configuration is one trial: its costs at smaller budgets are intermediate values, and if it does
@@ -90,9 +97,8 @@ def minimize(
     """
     space = as_space(space)
     search = built(optimizer, space, trials, seed, options)
-    setting = Setting(
-        space, search, trials, False, storage, study, time, stop=as_stop(stop), seed=seed
-    )
+    goal, ends = as_goal(objectives, constraints, False, name_of(f)), as_stop(stop)
+    setting = Setting(space, search, trials, False, storage, study, time, None, ends, seed, goal)
     return run(f, setting, Place(workers, timeout, engine, scheduler), progress)
 
 
@@ -111,15 +117,16 @@ def maximize(
     stop: bool | float | Stop | None = None,
     engine: Where = None,
     scheduler: str | None = None,
+    objectives: Objectives | None = None,
+    constraints: Constraints | None = None,
     progress: Report | None = None,
     **options: Any,
 ) -> History:
     """Find the configuration of the largest value; all else as `minimize`."""
     space = as_space(space)
     search = built(optimizer, space, trials, seed, options)
-    setting = Setting(
-        space, search, trials, True, storage, study, time, stop=as_stop(stop), seed=seed
-    )
+    goal, ends = as_goal(objectives, constraints, True, name_of(f)), as_stop(stop)
+    setting = Setting(space, search, trials, True, storage, study, time, None, ends, seed, goal)
     return run(f, setting, Place(workers, timeout, engine, scheduler), progress)
 
 
@@ -172,7 +179,10 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
             f"'{setting.optimizer.name}' gives its trials their budgets and ends by itself; leave out "
             "stop, or use 'smbo' or 'random'."
         )
-    f = _suited(f, setting.optimizer)
+    f, name = _suited(f, setting.optimizer), name_of(f)
+    if setting.goal is not None:
+        _refuse(setting.goal, setting)
+        f = Measuring(f, setting.goal)
     where = open_engine(f, place.engine, place.workers, place.timeout, place.scheduler, place.files)
     try:
         try:
@@ -181,8 +191,9 @@ def run(f: Objective, setting: Setting, place: Place, progress: Report | None = 
                 setting.space,
                 setting.study,
                 setting.maximize,
-                _name_of(f),
+                name,
                 setting.plan,
+                setting.goal,
             )
         except StorageInternalError as problem:
             raise _failed(setting.storage, problem) from problem
@@ -236,6 +247,34 @@ def _suited(f: Objective, optimizer: Optimizer) -> Objective:
     return AtFull(f) if not fits(f, 1) and fits(f, 2) else f
 
 
+def _refuse(goal: Goal, setting: Setting) -> None:
+    """What cannot be done with several objectives or constraints."""
+    what = "several objectives" if goal.several else "constraints"
+    if not (goal.several or goal.limits):
+        return
+    optimizer = setting.optimizer
+    if isinstance(optimizer, Racing):
+        raise AnalysisError(
+            f"'{optimizer.name}' compares configurations by one cost and knows no {what}; use 'smbo' or "
+            "'random'."
+        )
+    if "excess" not in inspect.signature(optimizer.tell).parameters:
+        raise AnalysisError(
+            f"The given optimiser cannot be told of {what}; use 'smbo' or 'random', or give its tell "
+            "the argument excess."
+        )
+    if setting.stop is not None:
+        raise AnalysisError(f"stop judges one cost and knows no {what}; leave it out.")
+    if isinstance(optimizer, SMBO) and goal.several:
+        if optimizer.acquisition is not None:
+            raise AnalysisError(
+                "Several objectives are searched by the expected hypervolume improvement; leave out "
+                "acquisition and tau."
+            )
+        if optimizer.explain:
+            raise AnalysisError("explain settles the effects on one objective; leave it out.")
+
+
 @contextmanager
 def _signs_of_life(store: Store, where: Engine) -> Iterator[None]:
     """While the objective holds this process, a thread shows that it lives."""
@@ -257,7 +296,7 @@ def _signs_of_life(store: Store, where: Engine) -> Iterator[None]:
         thread.join()
 
 
-def _name_of(f: Objective) -> str:
+def name_of(f: Objective) -> str:
     """What the objective measures, by its name; "cost" where it has none."""
     name = getattr(f, "__name__", "cost")
     return name if name.isidentifier() else "cost"

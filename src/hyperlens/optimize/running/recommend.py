@@ -15,8 +15,10 @@ MOST_PARAMETERS = 60  # beyond them noise is not told from what parameters do
 
 def recommend(history: History, objective: str | None = None, seed: int = 0) -> Trial:
     """The trial of the configuration that is expected to be best after the noise, as `winner` says it
-    (Croppi's "best predicted"). `history.best()` is the best observed."""
-    tried = configurations(history, history.data(objective)).at_most(MOST_CONFIGURATIONS, seed)
+    (Croppi's "best predicted"). `history.best()` is the best observed. Where there are limits, it is
+    one of those whose trials keep them all, unless there are none."""
+    data = history.data(objective)
+    tried = configurations(history, data).at_most(MOST_CONFIGURATIONS, seed)
     y = bearable(tried.y)
     if np.ptp(bearable(tried.observed)) == 0 or not 0 < len(history.space) <= MOST_PARAMETERS:
         return history.best(objective)
@@ -26,5 +28,9 @@ def recommend(history: History, objective: str | None = None, seed: int = 0) -> 
         if not told_apart(measured, model):
             return history.best(objective)
         expected = true_costs(cube, measured, model, seed=seed).expected
-    number = int(tried.trial[np.argmin(expected)])
+    broken = {history.trials[i].number for i in data.rows[~history.feasible[data.rows]]}
+    kept = np.array([number not in broken for number in tried.trial.tolist()])
+    if not kept.any():
+        return history.best(objective)
+    number = int(tried.trial[np.argmin(np.where(kept, expected, np.inf))])
     return next(trial for trial in history.trials if trial.number == number)

@@ -41,10 +41,15 @@ def fits(objective: Objective, arguments: int) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A cost as the objective returned it, or why there is none."""
+    """A cost as the objective returned it, or why there is none.
+
+    `others` are costs of further objectives, `excess` says by how much each limit was exceeded.
+    """
 
     cost: float | None = None
     reason: str | None = None
+    others: tuple[float, ...] = ()
+    excess: tuple[float, ...] = ()
 
 
 def evaluate(
@@ -68,7 +73,9 @@ def judged(returned: Any) -> Outcome:
     >>> judged(float("nan")).reason
     'returned nan, which is not a finite number'
     """
-    shown = f"returned {_short(_said(returned, repr), 60)}, which is not a finite number"
+    if isinstance(returned, Outcome):  # judged already, by a goal
+        return returned
+    shown = f"returned {shortened(said(returned, repr), 60)}, which is not a finite number"
     if isinstance(returned, (str, bytes, complex)):
         return Outcome(reason=shown)
     try:
@@ -80,9 +87,9 @@ def judged(returned: Any) -> Outcome:
 
 def told_by(problem: BaseException) -> str:
     """An exception in one line."""
-    said = " ".join(_said(problem, str).split())
-    text = f"{type(problem).__name__}: {said}" if said else type(problem).__name__
-    return _short(text, LONGEST_REASON)
+    what = " ".join(said(problem, str).split())
+    text = f"{type(problem).__name__}: {what}" if what else type(problem).__name__
+    return shortened(text, LONGEST_REASON)
 
 
 def ignoring_interrupts() -> bool:
@@ -90,7 +97,7 @@ def ignoring_interrupts() -> bool:
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def _said(thing: Any, says: Callable[[Any], str]) -> str:
+def said(thing: Any, says: Callable[[Any], str]) -> str:
     """What a user's object says of itself, where it can."""
     try:
         return says(thing)
@@ -103,6 +110,7 @@ def _place(problem: BaseException) -> str:
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
-def _short(text: str, most: int) -> str:
+def shortened(text: str, most: int) -> str:
+    """A text in one line of at most so many characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"

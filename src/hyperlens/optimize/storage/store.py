@@ -27,14 +27,17 @@ from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
 from optuna.study import StudyDirection, create_study
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from hyperlens.errors import SourceError
+from hyperlens.errors import SourceError, listed
 from hyperlens.optimize.optimizers.protocol import Candidate
+from hyperlens.optimize.running.goal import Goal
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions, stored
 from hyperlens.optimize.storage.storages import Storage, opened, quiet
 from hyperlens.proposal import (
+    EXCESS,
     LEASE,
+    LIMITS,
     PLAN,
     PROPOSAL,
     REASON,
@@ -55,7 +58,8 @@ MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
 
 @dataclass(frozen=True)
 class StudyTrial:
-    """A trial as the loop sees it; `cost` is minimised, nan unless complete."""
+    """A trial as the loop sees it; `cost` is minimised, nan unless complete, as are the `others`, those
+    of further objectives; `excess` says by how much it exceeds each limit."""
 
     number: int
     state: State | None  # None while it waits
@@ -65,6 +69,8 @@ class StudyTrial:
     lease: Mapping[str, Any]
     moment: float  # when it ended
     rungs: tuple[tuple[float, float], ...] = ()  # budget and minimised cost of each rung so far
+    others: tuple[float, ...] = ()
+    excess: tuple[float, ...] = ()
 
     @property
     def rung(self) -> int:
@@ -83,7 +89,7 @@ class StudyTrial:
 
 
 class Store:
-    """A study of one objective on one space."""
+    """A study on one space: of one objective, or of all that its `goal` says."""
 
     def __init__(
         self,
@@ -93,16 +99,19 @@ class Store:
         maximize: bool = False,
         objective: str = "cost",
         plan: SearchPlan | None = None,
+        goal: Goal | None = None,
     ) -> None:
-        self.space, self.maximize = space, maximize
+        self.space = space
+        self.goal = goal or Goal((Objective(objective, maximize),))
         self._storage, self.source = opened(storage)
-        direction = StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE
+        ways = {False: StudyDirection.MINIMIZE, True: StudyDirection.MAXIMIZE}
+        directions = [ways[o.maximize] for o in self.goal.objectives]
         with quiet():
             self._study = create_study(
-                storage=self._storage, study_name=study, direction=direction, load_if_exists=True
+                storage=self._storage, study_name=study, directions=directions, load_if_exists=True
             )
         self._id = self._storage.get_study_id_from_name(study)
-        self._describe(study, direction, objective)
+        self._describe(study, directions)
         if plan is not None and PLAN not in self._study.user_attrs:
             self._study.set_user_attr(PLAN, plan.to_dict())
         self._distributions = distributions(space)
@@ -116,13 +125,18 @@ class Store:
         self._beaten = time.monotonic()
         self._settle_twins()
 
-    def _describe(self, study: str, direction: Any, objective: str) -> None:
-        """Write down the space and the objective's name, or see that they are the same."""
+    def _describe(self, study: str, directions: list[StudyDirection]) -> None:
+        """Write down the space, the objectives' names and the limits, or see that they are the same."""
         where = f"The study '{study}' in {self.source}"
-        if list(self._study.directions) != [direction]:
-            way = "minimised" if self.maximize else "maximised"
+        names, limits = [o.name for o in self.goal.objectives], list(self.goal.texts)
+        if list(self._study.directions) != directions:
+            one = len(self._study.directions) == len(directions) == 1
+            way = "minimised" if self.goal.objectives[0].maximize else "maximised"
+            what = f"is {way}" if one else f"has {self._objectives()}"
             raise SourceError(
-                f"{where} is {way}; go on in its direction, or choose another name for the study."
+                f"{where} {what}; go on in its direction, or choose another name for the study."
+                if one
+                else f"{where} {what}; name these objectives, or choose another name for the study."
             )
         known = self._study.user_attrs.get(SPACE)
         if known is None:
@@ -130,6 +144,8 @@ class Store:
                 raise SourceError(
                     f"{where} was not run by hyperlens; choose another name for the study."
                 )
+            if limits:
+                self._study.set_user_attr(LIMITS, limits)
             self._study.set_user_attr(SPACE, json.loads(self.space.to_json()))
         elif not _same_space(Space.from_json(json.dumps(known)), self.space):
             raise SourceError(
@@ -138,7 +154,25 @@ class Store:
             )
         if self._study.metric_names is None:
             with quiet():
-                self._study.set_metric_names([objective])
+                self._study.set_metric_names(names)
+        if self.goal.several and self._study.metric_names != names:
+            raise SourceError(
+                f"{where} has {self._objectives()}; name these objectives, or choose another name for "
+                "the study."
+            )
+        if list(self._study.user_attrs.get(LIMITS) or []) != limits:
+            kept = listed(self._study.user_attrs.get(LIMITS) or ["none"])
+            raise SourceError(
+                f"{where} was run with other constraints ({kept}); give these, or choose another name "
+                "for the study."
+            )
+
+    def _objectives(self) -> str:
+        """Objectives of the study that there is, as one would name them."""
+        names = self._study.metric_names or ["value"] * len(self._study.directions)
+        ways = [d is StudyDirection.MAXIMIZE for d in self._study.directions]
+        each = [f"{name}:{'max' if up else 'min'}" for name, up in zip(names, ways, strict=True)]
+        return f"the objective{'s' * (len(each) > 1)} {listed(each)}"
 
     # Reading
 
@@ -178,6 +212,8 @@ class Store:
         params = stored(self.space, candidate.values)
         ours = leases.lease(1, self.run)
         proposal = candidate.proposal.after(learned, awaited, optimizer)
+        if proposal.beside and self.goal.several:
+            proposal = replace(proposal, objectives=tuple(o.name for o in self.goal.objectives))
         template = create_trial(
             state=TrialState.RUNNING,
             params=params,
@@ -328,15 +364,18 @@ class Store:
 
     def history(self) -> History:
         """All finished trials, as `hyperlens.read` would give them."""
-        names = self._study.metric_names or ["value"]
+        objectives, limits = self.goal.objectives, self.goal.texts
+        names = self._study.metric_names or [o.name for o in objectives]
         trials, stopped = self._study.get_trials(deepcopy=False), self.stopped
+        ended = [t for t in trials if t.state.is_finished() and self._counts(t)]
         return History(
             self.space,
-            (Objective(names[0], self.maximize),),
-            tuple(_trial(t) for t in trials if t.state.is_finished() and self._counts(t)),
+            tuple(replace(o, name=name) for o, name in zip(objectives, names, strict=True)),
+            tuple(_trial(t, len(objectives), len(limits)) for t in ended),
             f"Optuna study '{self._study.study_name}' in {self.source}",
             () if stopped is None else (stopped.sentence,),
             plan=SearchPlan.from_dict(self._study.user_attrs.get(PLAN)),
+            limits=limits,
         )
 
     def close(self) -> None:
@@ -356,26 +395,33 @@ class Store:
 
     def _write(self, trial: int, outcome: Outcome) -> None:
         if outcome.cost is not None:
-            self._storage.set_trial_state_values(trial, TrialState.COMPLETE, [outcome.cost])
+            if outcome.excess:
+                self._storage.set_trial_system_attr(trial, EXCESS, list(outcome.excess))
+            costs = [outcome.cost, *outcome.others]
+            self._storage.set_trial_state_values(trial, TrialState.COMPLETE, costs)
             return
         self._storage.set_trial_user_attr(trial, REASON, outcome.reason or "unknown")
         self._storage.set_trial_state_values(trial, TrialState.FAIL)
 
     def _trial(self, trial: FrozenTrial) -> StudyTrial:
-        cost = _cost(trial) if trial.state is TrialState.COMPLETE else math.nan
-        names = self.space.names
-        sign = -1.0 if self.maximize else 1.0
-        costs = trial.intermediate_values
+        names, objectives = self.space.names, self.goal.objectives
+        ended = _costs(trial, len(objectives))
+        if trial.state is not TrialState.COMPLETE:
+            ended = (math.nan,) * len(objectives)
+        cost, *others = (o.sign * own for o, own in zip(objectives, ended, strict=True))
+        sign, costs = objectives[0].sign, trial.intermediate_values
         rungs = enumerate(trial.user_attrs.get(RUNGS, []))
         return StudyTrial(
             trial.number,
             _STATES.get(trial.state),
             {name: trial.params[name] for name in names if name in trial.params},
-            sign * cost,
+            cost,
             _proposal(trial),
             trial.system_attrs.get(LEASE, {}),
             _seconds(trial.datetime_complete) or 0.0,
             tuple((float(r), sign * costs[k]) for k, r in rungs if k in costs),
+            tuple(others),
+            _excess(trial, len(self.goal.limits)),
         )
 
 
@@ -396,13 +442,13 @@ def _below(trial: FrozenTrial, budget: float) -> list[float]:
     return [r for r in trial.user_attrs.get(RUNGS, []) if r < budget]
 
 
-def _trial(trial: FrozenTrial) -> Trial:
-    proposal = _proposal(trial)
+def _trial(trial: FrozenTrial, objectives: int, limits: int) -> Trial:
+    proposal, costs = _proposal(trial), _costs(trial, objectives)
     state = _STATES[trial.state]
     return Trial(
         trial.number,
         dict(trial.params),
-        (_cost(trial),),
+        costs,
         state,
         budget=proposal.budget,
         started=_seconds(trial.datetime_start),
@@ -411,15 +457,21 @@ def _trial(trial: FrozenTrial) -> Trial:
         reason=None if state is State.COMPLETE else trial.user_attrs.get(REASON),
         proposal=Proposal.from_dict(trial.user_attrs.get(PROPOSAL)),
         curve=Curve.raced(
-            trial.intermediate_values, trial.user_attrs.get(RUNGS), proposal.budget, _cost(trial)
+            trial.intermediate_values, trial.user_attrs.get(RUNGS), proposal.budget, costs[0]
         ),
+        excess=_excess(trial, limits),
     )
 
 
-def _cost(trial: FrozenTrial) -> float:
-    """Of a complete trial, or of the last rung of one that did not go on."""
-    known = trial.state in (TrialState.COMPLETE, TrialState.PRUNED)
-    return float(trial.value) if known and trial.value is not None else math.nan
+def _costs(trial: FrozenTrial, objectives: int) -> tuple[float, ...]:
+    """Of a complete trial, or of the last rung of one that did not go on; one an objective."""
+    known = trial.state in (TrialState.COMPLETE, TrialState.PRUNED) and trial.values is not None
+    return tuple(map(float, trial.values)) if known else (math.nan,) * objectives
+
+
+def _excess(trial: FrozenTrial, limits: int) -> tuple[float, ...]:
+    stored = trial.system_attrs.get(EXCESS) or ()
+    return tuple(map(float, stored)) if len(stored) == limits else (math.nan,) * limits
 
 
 def _seconds(moment: datetime | None) -> float | None:
