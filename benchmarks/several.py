@@ -4,7 +4,7 @@
 
 Finished runs are kept in FILE, so that it can be stopped and goes on. The processor's time is measured,
 not the clock, with one thread for everyone. The settings of ours were chosen on other functions (ZDT3,
-DTLZ7, Gramacy's, balls and Ackley's with a crash), on LCBench tasks with an even number, and on other
+Gramacy's, balls and Ackley's with a crash), on one LCBench task with an even number, and on two other
 seeds; the problems here were run once.
 
 Symbols
