@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+collect_ignore = ["docstring_examples.py"]  # an extension of what builds the site, not needed here
 
 
 def data_dir() -> Path:

@@ -349,7 +349,7 @@ def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
     page.goto(client.address)
     settled(page, "overview", "data", "search", "importance", "effects", "regions", "summary")
     assert page.locator("#seen").inner_text() == "20 trials"
-    assert page.locator("#summary").get_by_text("What to do next").is_visible()
+    assert page.get_by_role("link", name="What to do next?").is_visible()
 
     page.get_by_label("Parameter", exact=True).select_option("wd")
     page.wait_for_selector('[data-section=effects] h3:text-is("wd")')

@@ -90,7 +90,8 @@ def test_tune_and_many_workers_on_a_server(server: Create, tmp_path: Path) -> No
     history = hl.read(address, study="train:loss")
     assert 30 <= len(history.trials) <= 33
     assert history.count(State.COMPLETE) == len(history.trials)
-    assert [t.number for t in history.trials] == list(range(len(history.trials)))
+    numbers = [t.number for t in history.trials]  # one that both drew at once was withdrawn
+    assert numbers == sorted(set(numbers))
 
 
 def test_the_sampler_works_on_a_server(server: Create) -> None:

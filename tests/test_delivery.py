@@ -51,6 +51,7 @@ def test_parquet_without_its_reader_says_what_to_install(
         raise ImportError("no engine")
 
     monkeypatch.setattr(pd, "read_parquet", missing)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     path = tmp_path / "run.parquet"
     path.write_bytes(b"PAR1....PAR1")
     from hyperlens.cash.data.dataset import read_table

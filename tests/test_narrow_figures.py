@@ -75,6 +75,8 @@ def opened(browser: Any, address: str) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = context.new_page()
     page.goto(address)
+    page.locator("#theme").wait_for()
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     for plot in page.locator(".plot").all():
         plot.scroll_into_view_if_needed()
         plot.locator(".main-svg").first.wait_for()

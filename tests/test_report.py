@@ -495,7 +495,7 @@ def test_what_is_unavailable_says_why_and_the_rest_comes() -> None:
     assert card(found, "effect-1").figure is not None
     shown = Page(report_html(found, "t"))
     assert "Only 3 trials: run at least 10." in shown.text
-    assert len(shown.all("figure")) == len([c for c in found if c.figure])
+    assert len(shown.all("figure")) == sum(len(c.panels) + bool(c.figure) for c in found)
 
 
 @pytest.mark.parametrize(
