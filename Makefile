@@ -39,7 +39,18 @@ pages: $(VENV)/installed-dev # what docs/architecture.md and docs/references.md 
 docs: $(VENV)/installed-docs # the documentation as a site in site/, with pictures drawn now; needs no network
 	$(BIN)/python examples/gallery.py docs/gallery
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "Open it in a browser: # the pages are tested in a real one; it is installed only where HYPERLENS_INSTALL is set
+	@echo "Open it in a browser: $(CURDIR)/site/index.html"
+
+dist: $(VENV)/installed-dev # wheel and sdist in dist/, and what is in them checked
+	rm -rf dist build src/*.egg-info/SOURCES.txt
+	$(BIN)/python -m build --no-isolation --outdir dist . >dist.log 2>&1 || { cat dist.log; exit 1; }
+	@rm -f dist.log
+	$(BIN)/python tests/delivered.py
+
+try-dist: dist # the wheel in an empty environment
+	$(BIN)/python tests/delivered.py --try
+
+browser: # the pages are tested in a real one; it is installed only where HYPERLENS_INSTALL is set
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		{ [ -n "$$HYPERLENS_INSTALL" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		echo "Installing chromium for the browser tests" && \
