@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 import hyperlens as hl
 from hyperlens.cli import app
+from hyperlens.reports.render import card_html
 from hyperlens.runs.divergence import separating_rule
 from hyperlens.runs.tail import find_tail
 from hyperlens.sections.analysis import Analysis, analyse
@@ -175,6 +177,9 @@ def test_the_summary_says_it_first(tmp_path_factory: pytest.TempPathFactory) -> 
     summary = analysis.cards[0]
     assert summary.lead[1] == sentence
     assert sentence not in summary.notes
+    assert summary.ahead == (sentence,)
+    shown = html.unescape(card_html(summary))
+    assert shown.index(str(sentence)) < shown.index('class="panels"')  # not only in a fold
     assert Analysis.from_json(analysis.to_json()).cards[0].lead == summary.lead
     path = tmp_path_factory.mktemp("tail") / "run.csv"
     rows = [{**t.values, "loss": t.costs[0]} for t in history.trials]

@@ -38,6 +38,7 @@ def cards(records: Records) -> tuple[Card, ...]:
             f"What to do next: {' '.join(what_next(records))}",
         ),
         facts=_facts(records),
+        ahead=(*aside(records), *filter(None, (caution(records),))),
         panels=panels(records),
         verdict=importance.verdict if isinstance(importance, Importance) else None,
         table=_configuration(overview),

@@ -75,10 +75,10 @@ class Tree:
 class Card:
     """One thing to know. `section` is the title below which it stands.
 
-    `panels` are small pictures that stand before all that is said. `figure` is Plotly's JSON, `csv` the
-    numbers behind it. `captions` are sentences that go with
-    some values of the controls, as `when` says. `problem` says why the card has nothing
-    to show. `verdict` is on what the card shows; `how` says how it is to be read and how it was
+    `panels` are small pictures that stand before all that is said, but for what must be known
+    `ahead`. `figure` is Plotly's JSON, `csv` the numbers behind it. `captions` are sentences that go
+    with some values of the controls, as `when` says. `problem` says why the card has nothing to
+    show. `verdict` is on what the card shows; `how` says how it is to be read and how it was
     computed.
     """
 
@@ -87,6 +87,7 @@ class Card:
     section: str = ""
     lead: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
+    ahead: tuple[str, ...] = ()
     panels: tuple[Panel, ...] = ()
     figure: dict[str, Any] | None = None
     csv: str | None = None
