@@ -18,6 +18,7 @@ from optuna.storages import InMemoryStorage
 from sqlalchemy.exc import OperationalError
 
 import hyperlens as hl
+from hyperlens.optimize.running import processes
 from hyperlens.optimize.running.processes import Processes
 from hyperlens.optimize.running.trial_outcome import Outcome, evaluate
 from hyperlens.optimize.storage import patient as patience
@@ -108,6 +109,24 @@ def test_misbehaving_in_a_worker_is_a_reason(
 ) -> None:
     assert reason in (outcome_of(objective).reason or "")
     assert not capfd.readouterr().err
+
+
+@linux
+def test_a_closed_descriptor_is_not_taken_for_our_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker leaves when we do; it asks the system whether we did once its descriptor is closed."""
+    parent = processes.mp.parent_process
+
+    def late() -> Any:
+        time.sleep(0.3)
+        return parent()
+
+    def closes_and_works_on(values: Mapping[str, Any]) -> float:
+        os.closerange(3, 100)
+        time.sleep(0.8)
+        return 1.0
+
+    monkeypatch.setattr(processes.mp, "parent_process", late)
+    assert "descriptors" in (outcome_of(closes_and_works_on).reason or "")
 
 
 @linux

@@ -158,7 +158,10 @@ def _work(connection: Connection, foreign: list[Connection], *, objective: Objec
 def _leave_with_parent() -> None:
     parent = mp.parent_process()
     if parent is not None:
-        parent.join()
+        with suppress(OSError, ValueError):  # an objective may close the descriptor waited for here
+            parent.join()
+        while os.getppid() == parent.pid:
+            time.sleep(ENDING)
         for process in family.descendants(os.getpid()):
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
