@@ -27,8 +27,11 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
+unexport PYTHONDONTWRITEBYTECODE # hundreds of short processes: compile once
+tests: export OMP_NUM_THREADS := 1 # two workers have two cores
+tests: export OPENBLAS_NUM_THREADS := 1
 tests: $(VENV)/installed-dev browser
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST)
 
 fuzz: $(VENV)/installed-dev # odd studies against every analysis; what is wrong is written to fuzz/
 	$(BIN)/python tests/odd_studies.py --minutes $(MINUTES) --seed $(SEED) --corpus fuzz

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -18,7 +19,6 @@ from optuna.storages import InMemoryStorage
 from sqlalchemy.exc import OperationalError
 
 import hyperlens as hl
-from hyperlens.optimize.running import processes
 from hyperlens.optimize.running.processes import Processes
 from hyperlens.optimize.running.trial_outcome import Outcome, evaluate
 from hyperlens.optimize.storage import patient as patience
@@ -114,7 +114,7 @@ def test_misbehaving_in_a_worker_is_a_reason(
 @linux
 def test_a_closed_descriptor_is_not_taken_for_our_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker leaves when we do; it asks the system whether we did once its descriptor is closed."""
-    parent = processes.mp.parent_process
+    parent = multiprocessing.parent_process
 
     def late() -> Any:
         time.sleep(0.3)
@@ -125,7 +125,7 @@ def test_a_closed_descriptor_is_not_taken_for_our_end(monkeypatch: pytest.Monkey
         time.sleep(0.8)
         return 1.0
 
-    monkeypatch.setattr(processes.mp, "parent_process", late)
+    monkeypatch.setattr(multiprocessing, "parent_process", late)
     assert "descriptors" in (outcome_of(closes_and_works_on).reason or "")
 
 

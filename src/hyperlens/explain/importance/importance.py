@@ -15,7 +15,7 @@ from hyperlens.explain.importance import importance_words as words
 from hyperlens.explain.importance.conditional import Conditional, conditional_parameters
 from hyperlens.explain.importance.good import Among, Good, good_part, place
 from hyperlens.explain.importance.once import Effects
-from hyperlens.explain.importance.shares import Shares, ranks, shares
+from hyperlens.explain.importance.shares import HALVES, HALVES_BESIDE, Shares, ranks, shares
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
 from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit
 from hyperlens.explain.models.leader import leader
@@ -264,7 +264,9 @@ def importance(
     good = _good(history, part, objective)
     primary, first = _answer(history, found.primary, part, order, level, how)
     other = found.secondary
-    secondary, second = _answer(history, other, part, order, level, how) if other else (None, None)
+    secondary, second = None, None
+    if other is not None:
+        secondary, second = _answer(history, other, part, order, level, how, HALVES_BESIDE)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second)
@@ -310,6 +312,7 @@ def _answer(
     order: int,
     level: float | None,
     how: dict[str, Any],
+    halves: int = HALVES,
 ) -> tuple[Fitted, Shares]:
     """A surrogate and its shares; among the good of a part those of its capped costs.
 
@@ -322,7 +325,7 @@ def _answer(
         else:
             cap = history.shown(part.bound, how["objective"])
             fitted = fit(history, fitted.name, cap=cap, **how)
-    found = shares(history, fitted, order, level, how["seed"], bound)
+    found = shares(history, fitted, order, level, how["seed"], bound, halves)
     return fitted, known(found, fitted, fitted.quality)
 
 

@@ -25,6 +25,9 @@ from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
 
 HALVES = 32  # parts of the data that a forest's interval is computed from
+HALVES_BESIDE = (
+    10  # where it is a second opinion, whose interval only says whether the two disagree
+)
 HALF_TREES = 16  # trees on each
 GP_HALVES = 12
 GP_ROWS = 200  # at the most, in a part that a Gaussian process is fitted to
@@ -51,19 +54,20 @@ def shares(
     level: float | None,
     seed: int,
     bound: float | None = None,
+    halves: int = HALVES,
 ) -> Shares:
     """Shares of a forest or a Gaussian process; the same request is answered from memory.
 
     Of an additive process also those of its functions with all costs above `bound` equal to it.
     """
-    key = ("shares", id(fitted), order, level, seed, bound)
+    key = ("shares", id(fitted), order, level, seed, bound, halves)
     if key not in history.memory:
         model = fitted.model
         with one_thread():
             if isinstance(model, Additive):
                 history.memory[key] = additive_shares(model, order, level, bound)
             elif isinstance(model, Forest):
-                history.memory[key] = forest_shares(model, order, level, seed)
+                history.memory[key] = forest_shares(model, order, level, seed, halves)
             else:
                 assert isinstance(model, GP)
                 history.memory[key] = gp_shares(model, order, level, seed)

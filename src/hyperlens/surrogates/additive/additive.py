@@ -50,6 +50,8 @@ UNKNOWN_SURPRISE = 1.4  # where too few rows could show it: as much as searches 
 CHUNK = 1024  # rows at which draws are asked at once
 POINTS = 640  # predictions over which a pointwise variance is averaged, over all of a grid
 
+_Factor = tuple[FloatArray, bool]  # of a positive definite matrix
+
 
 class Additive:
     """A surrogate of costs on vectors of the unit cube, nan where a column is inactive.
@@ -106,6 +108,7 @@ class Additive:
         self.components = Components(self.cube)
         self.sets, self.fitted_on = (), len(y)
         self._capped: dict[float, Weights] = {}
+        self._by_anchors: _Factor | None = None
 
     def _learn(self, some: IntArray, rng: np.random.Generator) -> None:
         """Draw hyperparameters from some of the rows."""
@@ -174,26 +177,24 @@ class Additive:
         features, prior = self.components.features(anchors), self.mode.kernel.prior_variances()
         if len(prior) < ANCHORS:  # the same by as many equations as there are weights
             columns = np.column_stack([features * np.sqrt(prior), np.full(ANCHORS, TREND)])
-            equations = columns.T @ columns
-            equations[np.diag_indices(len(equations))] += ANCHOR_NOISE
-            solved = _solve(equations, columns.T @ (costs - centre))
+            self._by_anchors = self._by_anchors or _factor(columns.T @ columns)
+            solved = _solve(self._by_anchors, columns.T @ (costs - centre))
             w = np.sqrt(prior)[:, None] * solved[:-1]
             return Weights(self.components, centre + TREND * solved[-1], w)
-        K = self.mode.kernel.gram(anchors, anchors)
-        K[np.diag_indices(ANCHORS)] += ANCHOR_NOISE
-        right = _solve(K, costs - centre)
+        if self._by_anchors is None:
+            self._by_anchors = _factor(self.mode.kernel.gram(anchors, anchors))
+        right = _solve(self._by_anchors, costs - centre)
         w = prior[:, None] * (features.T @ right)
         return Weights(self.components, centre + TREND**2 * right.sum(axis=0), w)
 
     def writing(self, effects: tuple[Effect, ...]) -> FloatArray:
         """What writes costs at the anchors as weights of some effects, (weights, anchors)."""
         anchors, components = self.anchors(), self.components
-        K = self.mode.kernel.gram(anchors, anchors)
-        K[np.diag_indices(ANCHORS)] += ANCHOR_NOISE
+        factor = _factor(self.mode.kernel.gram(anchors, anchors))
         prior, ends = self.mode.kernel.prior_variances(), components.ends
         places = [components.effects.index(U) for U in effects]
         own = np.concatenate([prior[ends[k] : ends[k + 1]] for k in places])
-        return np.asarray((_solve(K, components.features(anchors, effects)) * own).T)
+        return np.asarray((_solve(factor, components.features(anchors, effects)) * own).T)
 
     # Among the good
 
@@ -298,14 +299,12 @@ class Additive:
     ) -> FloatArray:
         """Average of the predictive variances over some points of the region."""
         latents = sample_box(self.cube, region, max(POINTS // len(grid), 8), self.seed)
-        total, count = np.zeros(len(grid)), np.zeros(len(grid))
-        for g, point in enumerate(grid):
-            moved = latents.copy()
-            moved[:, columns] = point
-            active = self.cube.active(moved)[:, [*columns, *region]].all(axis=1)
-            if active.any():
-                _, std = self.predict(self.cube.vectors(moved[active]))
-                total[g], count[g] = (std**2).sum(), active.sum()
+        moved = np.tile(latents, (len(grid), 1))
+        moved[:, columns] = np.repeat(grid, len(latents), axis=0)
+        active = self.cube.active(moved)[:, [*columns, *region]].all(axis=1)
+        squares = np.zeros(len(moved))
+        squares[active] = self.predict(self.cube.vectors(moved[active]))[1] ** 2
+        total, count = (x.reshape(len(grid), -1).sum(axis=1) for x in (squares, active))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.maximum(total / count, joint))
 
@@ -320,7 +319,12 @@ def _surprised(surprise: float) -> float:
     return float(np.clip(surprise, 1.0, MOST_SURPRISING))
 
 
-def _solve(A: FloatArray, right: FloatArray) -> FloatArray:
-    """A^-1 times that, for a positive definite A, which is overwritten."""
-    factor = scipy.linalg.cho_factor(A, overwrite_a=True, check_finite=False)
+def _factor(A: FloatArray) -> _Factor:
+    """Of a matrix of anchors or of their equations, with their noise; it is overwritten."""
+    A[np.diag_indices(len(A))] += ANCHOR_NOISE
+    factor: _Factor = scipy.linalg.cho_factor(A, overwrite_a=True, check_finite=False)
+    return factor
+
+
+def _solve(factor: _Factor, right: FloatArray) -> FloatArray:
     return np.asarray(scipy.linalg.cho_solve(factor, right, check_finite=False))

@@ -54,6 +54,15 @@ class Weights:
         """Of the weights over draws, (weights,)."""
         return np.asarray(self.w.mean(axis=1))
 
+    @cached_property
+    def _away(self) -> FloatArray:
+        """Of some draws from the mean, (weights, some)."""
+        return self.w[:, :: self._thinned] - self.mean[:, None]
+
+    @property
+    def _thinned(self) -> int:
+        return max(len(self.w.T) // PREDICTED, 1)
+
     @property
     def expected(self) -> Weights:
         """Their mean, as one function."""
@@ -106,15 +115,13 @@ class Weights:
 
     def moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the draws at vectors X (m, d)."""
-        step = max(self.w.shape[1] // PREDICTED, 1)
-        away = (self.w - self.mean[:, None])[:, ::step]
-        level = (self.trend - self.trend.mean())[::step]
+        level = (self.trend - self.trend.mean())[:: self._thinned]
         mean, variance = np.empty((2, len(X)))
         for first in range(0, len(X), self._step):
             rows = slice(first, first + self._step)
             features = self.components.features(self.components.rows(X[rows]))
             mean[rows] = features @ self.mean + self.trend.mean()
-            variance[rows] = np.square(features @ away + level).mean(axis=1)
+            variance[rows] = np.square(features @ self._away + level).mean(axis=1)
         return mean, variance
 
     # Averages
