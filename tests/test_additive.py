@@ -832,6 +832,22 @@ def test_more_rows_than_hyperparameters_are_learnt_from() -> None:
 MIXED_AXES = Cube((Axis(), Axis(), Axis.categorical(3)), {1: (((2, ((0.0, 1 / 3),)),),)})
 
 
+@pytest.mark.parametrize("column", [0, 1])
+def test_along_an_axis_it_predicts_what_it_predicts_at_each_point(column: int) -> None:
+    rng = np.random.default_rng(0)
+    X = MIXED_AXES.vectors(rng.random((40, 3)))
+    y = np.nan_to_num(X[:, 1]) * X[:, 0] + X[:, 0] ** 2 + (X[:, 2] > 0.5)
+    model = Additive(MIXED_AXES).fit(X, y)
+    rows, grid = X[~np.isnan(X[:, column])], np.linspace(0, 1, 7)
+    mean, variance = model.curves(column, grid, rows)
+    for g, point in enumerate(grid):
+        moved = rows.copy()
+        moved[:, column] = point
+        one_by_one, std = model.predict(moved)
+        np.testing.assert_allclose(mean[:, g], one_by_one, atol=1e-10)
+        np.testing.assert_allclose(variance[:, g], std**2, atol=1e-10)
+
+
 def test_a_crowd_is_learnt_from_as_few() -> None:
     rng = np.random.default_rng(0)
     design = MIXED_AXES.vectors(rng.random((60, 3)))

@@ -50,6 +50,8 @@ def curves(
     parents = {p for c in range(cube.d) for p in cube.parents(c)}
     if isinstance(model, GP) and not parents & set(columns):
         return Curves(latents, *model.curves(columns, grid, cube.vectors(latents)))
+    if isinstance(model, Additive) and len(columns) == 1 and not parents & set(columns):
+        return Curves(latents, *model.curves(columns[0], grid[:, 0], cube.vectors(latents)))
     mean, variance = np.full((2, len(latents), len(grid)), np.nan)
     for g, point in enumerate(grid):
         moved = latents.copy()

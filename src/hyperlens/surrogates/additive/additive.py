@@ -221,6 +221,14 @@ class Additive:
         mean, variance = self.weights.moments(X)
         return mean, np.sqrt(variance + self.noise(mean) ** 2)
 
+    def curves(self, j: int, grid: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of a new cost at vectors X (m, d), column j at each of a grid (g,): (m, g).
+
+        No other column may depend on j.
+        """
+        mean, variance = self.weights.along(j, grid, X)
+        return mean, variance + self.noise(mean) ** 2
+
     def noise(self, mean: FloatArray) -> FloatArray:
         """Standard deviation of the noise where this cost is expected."""
         if not self.sets:

@@ -209,6 +209,15 @@ class Components:
             found[:, found.shape[1] - len(later) :] *= phi[:, later]
         return found
 
+    def function_of(self, j: int) -> IntArray:
+        """Which function of axis j each weight's product has; -1 if none."""
+        first = sum(len(b) for b in self.bases[:j])
+        found = np.full(self.ends[-1], -1)
+        for factor in self._factors:
+            mine = (factor >= first) & (factor < first + len(self.bases[j]))
+            found[len(found) - len(factor) :][mine] = factor[mine] - first
+        return found
+
     @cached_property
     def _factors(self) -> tuple[IntArray, IntArray, IntArray]:
         """Of each weight the column of phi that its first, second and third factor is."""

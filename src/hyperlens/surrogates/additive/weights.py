@@ -124,6 +124,26 @@ class Weights:
             variance[rows] = np.square(features @ self._away + level).mean(axis=1)
         return mean, variance
 
+    def along(self, j: int, grid: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the draws at vectors X (m, d) with axis j at each of a grid (g,): (m, g).
+
+        Each draw is a sum of the axis's functions, whose coefficients are the same all along the grid.
+        No other axis may depend on j.
+        """
+        rows = self.components.rows(X)
+        ones = [np.ones_like(phi) if c == j else phi for c, phi in enumerate(rows.phi)]
+        features = self.components.features(Rows(tuple(ones), rows.nested))
+        which = self.components.function_of(j)
+        phi = self.components.bases[j].at(self.components.cube.axes[j].snap(grid))
+        level = (self.trend - self.trend.mean())[:: self._thinned]
+        both = np.column_stack([self.mean, self._away])
+        parts = [features[:, which == k] @ both[which == k] for k in range(-1, phi.shape[1])]
+        parts[0] += np.append(self.trend.mean(), level)
+        drawn = np.tensordot(
+            np.insert(phi, 0, 1.0, axis=1), np.array(parts), axes=1
+        )  # (g, m, draws)
+        return drawn[..., 0].T, np.square(drawn[..., 1:]).mean(axis=2).T
+
     # Averages
 
     def averaged(self, columns: tuple[int, ...], grid: FloatArray, region: Box) -> FloatArray:
