@@ -26,6 +26,9 @@ from hyperlens.surrogates.additive.hyper import TREND, Hyper, Prior, spectrum
 from hyperlens.surrogates.additive.warp import Warp
 
 JITTER = 1e-8  # of the unit variance, so that equal rows do not make the covariance singular
+CACHED = (
+    32768  # numbers of a part of a covariance that is summed at once: as many as stay in a cache
+)
 STEP = 1e-5  # of a logarithm, for the derivative of the warp
 
 
@@ -57,33 +60,52 @@ class Kernel:
 
     def gram(self, rows: Rows, other: Rows) -> FloatArray:
         """k without the noise, (n, m)."""
-        portions, one = self.portions, (len(rows), len(other))
-        spectra = [self.spectra(q) for q in (1, 2, 3)]
-        total = np.full(one, TREND**2)
-        for j in range(self.components.d):
-            total += portions[0] * _centred(rows, other, j, spectra[0][j][0])
-        sums = np.zeros((2, *one))
-        for j in range(self.components.d):
-            c = _centred(rows, other, j, spectra[1][j][0])
-            sums[0] += c
-            sums[1] += c * c
-        pairs = (sums[0] ** 2 - sums[1]) / 2
-        for U, nested in self.components.nested.items():
-            plain = _centred(rows, other, nested.parent, spectra[1][nested.parent][0])
-            child = _centred(rows, other, nested.child, spectra[1][nested.child][0])
-            pairs += (self._nested(rows, other, U) - plain) * child
-        total += portions[1] * pairs
-        if any(self.components.sizes[2]):
-            sums = np.zeros((3, *one))
-            for j in range(self.components.d):
-                c = _centred(rows, other, j, spectra[2][j][0])
-                square = c * c
-                sums[0] += c
-                sums[1] += square
-                sums[2] += square * c
-            cubed = sums[0] * (sums[0] * sums[0] - 3 * sums[1])
-            total += portions[2] / 6 * (cubed + 2 * sums[2])
+        spectra = [[s for s, _ in self.spectra(q)] for q in (1, 2, 3)]
+        wide = np.hstack([
+            rows.phi[j] * (self.portions[0] * own) for j, own in enumerate(spectra[0])
+        ])  # fmt: skip
+        total = np.asarray(wide @ np.hstack(other.phi).T)
+        total += TREND**2
+        step = max(CACHED // max(len(other), 1), 1)
+        for first in range(0, len(rows), step):
+            some = slice(first, first + step)
+            self._add_interactions(total[some], rows.part(some), other, spectra[1], spectra[2])
         return total
+
+    def _add_interactions(
+        self,
+        total: FloatArray,
+        rows: Rows,
+        other: Rows,
+        pairs: list[FloatArray],
+        triples: list[FloatArray],
+    ) -> None:
+        """Effects of two and three axes, whose lambda are given, at rows so few that sums stay near."""
+        p1, p2, p3 = np.zeros((3, *total.shape))
+        for j, own in enumerate(pairs):
+            c = _centred(rows, other, j, own)
+            p1 += c
+            p2 += np.square(c, out=c)
+        second = np.square(p1, out=p1)
+        second -= p2
+        second /= 2
+        for U, nested in self.components.nested.items():
+            plain = _centred(rows, other, nested.parent, pairs[nested.parent])
+            child = _centred(rows, other, nested.child, pairs[nested.child])
+            second += (self._nested(rows, other, U) - plain) * child
+        second *= self.portions[1]
+        total += second
+        if any(self.components.sizes[2]):
+            p1, p2 = np.zeros((2, *total.shape))
+            for j, own in enumerate(triples):
+                c = _centred(rows, other, j, own)
+                p1 += c
+                square = c * c
+                p2 += square
+                p3 += np.multiply(square, c, out=c)
+            third = p1 * (p1 * p1 - 3 * p2) + 2 * p3
+            third *= self.portions[2] / 6
+            total += third
 
     def _nested(self, rows: Rows, other: Rows, U: Effect) -> FloatArray:
         if U not in rows.nested:
@@ -107,6 +129,15 @@ def _centred(rows: Rows, other: Rows, j: int, variances: FloatArray) -> FloatArr
     """c_j, (n, m)."""
     size = len(variances)
     return np.asarray((rows.phi[j][:, :size] * variances) @ other.phi[j][:, :size].T)
+
+
+def _each_centred(rows: Rows, spectra: list[FloatArray]) -> FloatArray:
+    """c_j of all axes, each with its lambda, at rows and the same rows, (d, n, n)."""
+    found = np.empty((len(spectra), len(rows), len(rows)))
+    for j, own in enumerate(spectra):
+        phi = rows.phi[j][:, : len(own)]
+        np.matmul(phi * own, phi.T, out=found[j])
+    return found
 
 
 class Density:
@@ -172,7 +203,7 @@ class _Terms:
         spectra = [[s for s, _ in kernel.spectra(q)] for q in (1, 2, 3)]
         wide = np.hstack([rows.phi[j] * np.sqrt(spectra[0][j]) for j in range(d)])
         main = portions[0] * (wide @ wide.T)
-        pairs = np.array([_centred(rows, rows, j, spectra[1][j]) for j in range(d)])
+        pairs = _each_centred(rows, spectra[1])
         summed = pairs.sum(axis=0)
         second = (summed**2 - np.einsum("jnm,jnm->nm", pairs, pairs)) / 2
         nested = {}
@@ -181,7 +212,7 @@ class _Terms:
             second += (nested[U] - pairs[pair.parent]) * pairs[pair.child]
         triples, third = np.zeros((0, len(rows), len(rows))), np.zeros(summed.shape)
         if any(kernel.components.sizes[2]):
-            triples = np.array([_centred(rows, rows, j, spectra[2][j]) for j in range(d)])
+            triples = _each_centred(rows, spectra[2])
             p1, square = triples.sum(axis=0), triples * triples
             third = p1 * (p1 * p1 - 3 * square.sum(axis=0))
             third = (third + 2 * np.einsum("jnm,jnm->nm", square, triples)) / 6
