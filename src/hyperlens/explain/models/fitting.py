@@ -29,6 +29,7 @@ SurrogateName = SurrogateKind | Literal["given"]
 SAMPLE = 1024  # Sobol' points for what cannot be averaged in closed form
 
 MOST_GP_TRIALS = 1500  # its closed forms hold n x n numbers for every parameter
+MOST_FOREST_TRIALS = 4000  # more change shares by less than their intervals, docs/results/report.md
 MOST_GP_PARAMETERS = 60
 MOST_SEED = 2**31 - 1
 MOST_COST = 1e150  # a larger one cannot be squared
@@ -161,9 +162,11 @@ def _both(predicted: Any, rows: int) -> tuple[FloatArray, FloatArray]:
 def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:
     from hyperlens.surrogates.random_forest.forest import Forest
 
-    forest = Forest(history.space.cube, trees, seed).fit(data.X, data.y)
-    quality = assess(forest, data.X, data.y, SURROGATES["forest"], data.measured)
-    return Fitted("forest", forest, quality, data, data.notes, history.space.cube)
+    rows, notes = _thinned("forest", data.y, MOST_FOREST_TRIALS, seed)
+    X, y = data.X[rows], data.y[rows]
+    forest = Forest(history.space.cube, trees, seed).fit(X, y)
+    quality = assess(forest, X, y, SURROGATES["forest"], data.measured[rows])
+    return Fitted("forest", forest, quality, data, data.notes + notes, history.space.cube)
 
 
 def _process(history: History, data: Training, seed: int, name: str) -> Fitted:
@@ -176,7 +179,7 @@ def _process(history: History, data: Training, seed: int, name: str) -> Fitted:
             f"A Gaussian process does not learn {cube.d} parameters from {len(data.y)} trials; "
             "use the forest instead."
         )
-    rows, notes = _thinned(data.y, seed)
+    rows, notes = _thinned("Gaussian process", data.y, MOST_GP_TRIALS, seed)
     X, y = data.X[rows], data.y[rows]
     try:
         with one_thread():
@@ -192,11 +195,13 @@ def _process(history: History, data: Training, seed: int, name: str) -> Fitted:
     return Fitted(kind, model, quality, data, data.notes + notes, cube)
 
 
-def _thinned(y: FloatArray, seed: int) -> tuple[IntArray, tuple[str, ...]]:
-    """Rows for a Gaussian process: all, or a seeded sample that holds the best trial."""
-    if len(y) <= MOST_GP_TRIALS:
+def _thinned(
+    surrogate: str, y: FloatArray, most: int, seed: int
+) -> tuple[IntArray, tuple[str, ...]]:
+    """Rows that a surrogate learns from: all, or a seeded sample that holds the best trial."""
+    if len(y) <= most:
         return np.arange(len(y)), ()
-    chosen = np.random.default_rng(seed).permutation(len(y))[:MOST_GP_TRIALS]
+    chosen = np.random.default_rng(seed).permutation(len(y))[:most]
     chosen[0] = np.argmin(y) if np.argmin(y) not in chosen else chosen[0]
-    note = f"The Gaussian process uses {MOST_GP_TRIALS} of {len(y)} trials, drawn at random."
+    note = f"The {surrogate} uses {most} of {len(y)} trials, drawn at random."
     return np.sort(chosen), (note,)
