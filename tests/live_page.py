@@ -13,8 +13,8 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
-from hyperlens.dashboard.connections import Connection
-from hyperlens.dashboard.server import bind
+from hyperlens.dashboard.access.connections import Connection
+from hyperlens.dashboard.access.server import bind
 
 PATIENCE = 90.0  # seconds; a busy machine is not a failure
 

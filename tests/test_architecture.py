@@ -90,6 +90,7 @@ MAY_USE = {
         "sections",
         "front",
         "reports",
+        "conversion",
         "importers",
         "surrogates",
         "runs",
@@ -136,7 +137,7 @@ NAMESAKES = {
 }
 
 # who else says "resource": scikit-learn's halving, runs kept by 0.1, Python's files, HTTP
-RESOURCE = {"importers.tools.sklearn", "proposal", "front", "dashboard.guard"}
+RESOURCE = {"importers.tools.sklearn", "proposal", "front", "dashboard.access.guard"}
 
 LONG = 60  # lines of a function
 DOZEN = 12
@@ -168,6 +169,7 @@ PUBLIC = [
     "Interactions",
     "Leader",
     "LearningCurves",
+    "LivePage",
     "LocalImportance",
     "ModelSearch",
     "Objective",
@@ -236,6 +238,7 @@ PUBLIC = [
     "reliability",
     "report",
     "schedule",
+    "serve",
     "spending",
     "timeline",
     "tradeoff",

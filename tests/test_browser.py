@@ -390,6 +390,61 @@ def test_the_live_page_can_be_used_by_all(watch: Open, live: tuple[Client, Path]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
+def test_every_choice_is_in_the_address(watch: Open, live: tuple[Client, Path]) -> None:
+    client, _ = live
+    seen = watch()
+    page = seen.page
+    sections = ("overview", "data", "importance", "effects", "regions")
+    page.goto(f"{client.address}/#importance")
+    settled(page, *sections)
+    eventually(page, "document.querySelector('#importance').getBoundingClientRect().top < 200")
+
+    page.get_by_label("Parameter", exact=True).select_option("wd")
+    page.wait_for_selector('[data-section=effects] h3:text-is("wd")')
+    settled(page, "regions")
+    page.get_by_label("Surrogate", exact=True).select_option("forest")
+    eventually(page, "document.querySelector('#importance').textContent.includes('random forest')")
+    settled(page, "effects", "regions")
+    page.get_by_role("slider", name="Splits").focus()
+    page.keyboard.press("Home")
+    page.get_by_role("switch", name="Single configurations").check()
+    page.get_by_label("Search in the table").fill("complet")
+    page.locator("#data").get_by_role("button", name="value", exact=True).click(click_count=2)
+    page.get_by_label("Follow the run").uncheck()
+
+    def as_chosen(page: Any) -> None:
+        settled(page, *sections)
+        assert page.get_by_label("Parameter", exact=True).input_value() == "wd"
+        assert page.get_by_label("Surrogate", exact=True).input_value() == "forest"
+        slider = page.get_by_role("slider", name="Splits")
+        assert slider.get_attribute("aria-valuetext") == "0 splits"
+        assert page.get_by_role("switch", name="Single configurations").is_checked()
+        assert page.get_by_label("Search in the table").input_value() == "complet"
+        assert page.locator("#data th[aria-sort=descending]").inner_text().startswith("value")
+        assert not page.get_by_label("Follow the run").is_checked()
+
+    as_chosen(page)
+    page.reload()
+    as_chosen(page)
+    other = watch().page
+    other.goto(page.url)  # as a link that was sent
+    as_chosen(other)
+
+    for _ in range(2):  # following, the surrogate
+        page.go_back()
+    settled(page, "effects")
+    assert page.get_by_label("Follow the run").is_checked()
+    assert page.get_by_label("Surrogate", exact=True).input_value() == ""
+    assert page.get_by_label("Parameter", exact=True).input_value() == "wd"
+    page.go_back()
+    page.wait_for_selector('[data-section=effects] h3:text-is("lr")')
+    page.go_forward()
+    page.wait_for_selector('[data-section=effects] h3:text-is("wd")')
+    page.goto(f"{client.address}/?run=unknown")
+    page.wait_for_selector('#message:text-is("There is no such run here; choose another one.")')
+    assert seen.complaints == []
+
+
 def test_a_live_page_without_its_server_says_so(watch: Open) -> None:
     page = watch().page
     with served(create_app(["nowhere"], worker=fake_worker.work)) as client:

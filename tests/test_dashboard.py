@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ from hyperlens.dashboard.catalogue import Run, Source
 from hyperlens.dashboard.jobs import DIED
 from hyperlens.dashboard.query import SECTIONS
 from hyperlens.dashboard.reader import Reader, digest
+from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.study_names import studies
 from hyperlens.reports.render import card_html
 from hyperlens.sections.parameters.regions import regions_card
@@ -322,8 +324,19 @@ def test_regions_grow_by_hand(real: Client, storage: Path) -> None:
     assert answer["html"] == card_html(regions_card(grown, "regions-2"), live=True)
     back = answered(real, "regions", **asked_for, steps=[["split", leaf], ["merge", 0]])
     assert back["html"] == card_html(regions_card(grown.merge(0), "regions-2"), live=True)
+    # what cannot be done leaves the card as it is, and is said until something else is done
     gone = answered(real, "regions", **asked_for, steps=[["merge", 0], ["split", leaf]])
-    assert "There is no region" in gone["html"]
+    whole = tree.merge(0)
+    said = (*whole.notes, f"There is no region {leaf} any more; choose another one.")
+    assert gone["html"] == card_html(
+        regions_card(replace(whole, notes=said), "regions-2"), live=True
+    )
+    again = [["merge", 0], ["split", leaf], ["split", 0]]
+    after = answered(real, "regions", **asked_for, steps=again)
+    assert after["html"] == card_html(regions_card(whole.split(0), "regions-2"), live=True)
+    twice = answered(real, "regions", **asked_for, steps=[["split", 0]])
+    assert "cannot be split further" in twice["html"]
+    assert 'data-hand="split"' in twice["html"]
 
 
 def test_an_effect_of_the_most_important_parameter(real: Client) -> None:
@@ -364,13 +377,46 @@ def test_a_run_that_cannot_be_read_says_why(tmp_path: Path) -> None:
         assert json.loads(refused.text)["problem"] == told
 
 
+# From a notebook
+
+
+def test_a_page_is_served_beside_a_notebook(storage: Path) -> None:
+    history = hl.read(storage, "one")
+    with hl.serve(history, token=True) as page:
+        parts = urlsplit(page.url)
+        assert (parts.scheme, parts.hostname, parts.path) == ("http", "127.0.0.1", "/")
+        token = parts.query.removeprefix("token=")
+        connection = http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=PATIENCE)
+
+        def listed_as() -> Any:
+            connection.request("GET", "/api/runs", headers={"Authorization": f"Bearer {token}"})
+            return json.loads(connection.getresponse().read())["runs"]
+
+        assert [run["title"] for run in until(listed_as)] == ["run"]
+        connection.close()
+        assert f'href="{page.url}"' in page._repr_html_()
+        assert repr(page) == f"LivePage('{page.url}')"
+    assert not page.running
+    assert repr(page) == "LivePage(stopped)"
+    page.stop()  # once more does no harm
+    with pytest.raises(OSError, match="refused"):
+        http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=PATIENCE).connect()
+
+
+def test_what_cannot_be_served_from_a_notebook_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="nothing to serve"):
+        hl.serve()
+    with pytest.raises(SourceError, match="There is no file"):
+        hl.serve(tmp_path / "no.db")
+
+
 # The command
 
 
 def test_the_pages_own_process_loads_nothing_heavy() -> None:
     heavy = ["numpy", "pandas", "sklearn", "optuna", "plotly", "scipy", "numba", "ConfigSpace"]
     code = (
-        "import sys, hyperlens.dashboard.app, hyperlens.dashboard.server; "
+        "import sys, hyperlens.dashboard.app, hyperlens.dashboard.access.server; "
         "hyperlens.dashboard.app.plotly_js(); "
         f"sys.exit(','.join(m for m in {heavy} if m in sys.modules) or None)"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live_page import Client, ready, served
 
-from hyperlens.dashboard import connections, create_app, server
+from hyperlens.dashboard import create_app
+from hyperlens.dashboard.access import connections, server
+from hyperlens.dashboard.access.root_path import clean
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.dashboard.query import SECTIONS, SURROGATES, BadQuery, parse
 from hyperlens.errors import SourceError
@@ -151,6 +154,15 @@ def test_other_pages_are_not_answered(fake: Client, headers: dict[str, str]) -> 
     assert fake.post("/api/ask", {"run": 0, "section": "data"}, headers).status_code == 403
 
 
+def test_a_link_on_another_page_opens_this_one_and_nothing_else(fake: Client) -> None:
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    window, frame = link | {"Sec-Fetch-Dest": "document"}, link | {"Sec-Fetch-Dest": "iframe"}
+    assert fake.get("/?run=a", window).status_code == 200
+    assert fake.get("/", frame).status_code == 403
+    assert fake.get("/api/runs", window).status_code == 403
+    assert fake.post("/", {}, window).status_code == 403
+
+
 def test_its_own_page_is_answered(fake: Client) -> None:
     own = {"Origin": fake.address, "Sec-Fetch-Site": "same-origin"}
     assert fake.get("/api/runs", own).status_code == 200
@@ -175,13 +187,83 @@ def test_a_token_is_asked_for_where_others_can_reach() -> None:
         assert client.get("/api/runs?token=right").status_code == 401  # only the page takes it
         assert client.get("/", {"Authorization": "Bearer right"}).status_code == 200
         first = client.get("/?token=right")
-        assert (first.status_code, first.headers["location"]) == (303, "/")
+        assert (first.status_code, first.headers["location"]) == (303, "./")
+        linked = client.get("/?token=right&run=a&parameter=l%20r")
+        assert linked.headers["location"] == "./?run=a&parameter=l+r"
         cookie = first.headers["set-cookie"]
         assert "httponly" in cookie.lower()
-        assert "samesite=strict" in cookie.lower()
+        assert "samesite=lax" in cookie.lower()
         assert client.get("/", {"Cookie": cookie.split(";")[0]}).status_code == 200
         assert client.get("/", {"Cookie": "hyperlens=wrong"}).status_code == 401
         assert client.get("/", {"Host": "evil.example"}).status_code == 421
+
+
+def test_behind_a_proxy_and_below_a_path() -> None:
+    app = create_app(
+        ["nowhere"],
+        token="right",
+        proxies=("hub.example:8443", "runs.example"),
+        path="/user/ada",
+        worker=fake_worker.work,
+    )
+    bearer = {"Authorization": "Bearer right"}
+    with served(app) as client:
+        for host in ("hub.example:8443", "hub.example", "runs.example", "127.0.0.1"):
+            assert client.get("/", bearer | {"Host": host}).status_code == 200
+        assert client.get("/", bearer | {"Host": "other.example"}).status_code == 421
+        # a proxy may hand on its own name or ours; the origin is what the browser sees
+        for origin, expected in {
+            "https://hub.example:8443": 200,
+            "https://runs.example": 200,
+            "https://hub.example": 403,
+            "https://runs.example:444": 403,
+            "https://other.example": 403,
+        }.items():
+            assert client.get("/api/runs", bearer | {"Origin": origin}).status_code == expected
+        # with the path or without it
+        for path in ("/user/ada/", "/user/ada/api/runs", "/user/ada/front.js", "/api/runs"):
+            assert client.get(path, bearer).status_code == 200
+        for path in ("/user/adam/", "/user/", "/user/ada/user/ada/"):
+            assert client.get(path, bearer).status_code == 404
+        assert client.get("/user/ada/api/runs").status_code == 401
+        bare = client.get("/user/ada?run=a", bearer)
+        assert (bare.status_code, bare.headers["location"]) == (307, "/user/ada/?run=a")
+        first = client.get("/user/ada/?token=right", {"X-Forwarded-Proto": "https"})
+        assert first.headers["location"] == "./"
+        cookie = first.headers["set-cookie"].lower()
+        assert cookie.startswith("__secure-")
+        assert "path=/user/ada/" in cookie
+        assert "; secure" in cookie
+
+
+def test_addresses_on_the_page_are_relative(fake: Client) -> None:
+    found = re.findall(r'(?:href|src)="([^"]*)"', fake.get("/").text)
+    assert "front.js" in found
+    assert not [address for address in found if address.startswith("/") or "//" in address]
+    assert not re.findall(r'(?:fetch|request)\([`"\']/', fake.get("/front.js").text)
+
+
+@pytest.mark.parametrize(("given", "path"), [("", ""), ("/", ""), ("a/b/", "/a/b"), ("/x", "/x")])
+def test_a_root_path_is_written_in_any_way(given: str, path: str) -> None:
+    assert clean(given) == path
+
+
+@pytest.mark.parametrize("given", ["/a b", "/a?b", "a#b", "/a//b", "/a/../b", "https://hub/a"])
+def test_a_root_path_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(SourceError, match="--root-path"):
+        clean(given)
+
+
+def test_a_token_where_others_could_open_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "shared", lambda: False)
+    assert server.token_for("127.0.0.1", None) is None
+    assert server.token_for("127.0.0.1", None, ("hub.example",))
+    assert (
+        server.token_for("127.0.0.1", False, ("hub.example",)) is None
+    )  # the proxy asks who it is
+    assert server.token_for("0.0.0.0", None)
+    with pytest.raises(SourceError, match="leave out --no-token"):
+        server.token_for("0.0.0.0", False)
 
 
 def test_a_cookie_is_of_one_port() -> None:
@@ -251,6 +333,6 @@ def test_what_cannot_be_served_is_refused_at_once(
 ) -> None:
     with pytest.raises(SourceError, match="There is no file"):
         server.check([Source(str(tmp_path / "no.db"))])
-    monkeypatch.setattr("hyperlens.dashboard.server.find_spec", lambda name: None)
+    monkeypatch.setattr("hyperlens.dashboard.access.server.find_spec", lambda name: None)
     with pytest.raises(SourceError, match=r"pip install hyperlens\[dashboard\]"):
         server.check([])

@@ -5,6 +5,7 @@ from .cash.estimator import CASHClassifier as CASHClassifier, CASHRegressor as C
 from .cash.results.model_search import ModelSearch as ModelSearch, model_search as model_search
 from .comparison.compare import Comparison as Comparison, compare as compare
 from .conversion.convert import convert as convert, validate as validate
+from .dashboard.access.background import LivePage as LivePage, serve as serve
 from .errors import (
     AnalysisError as AnalysisError,
     HyperlensError as HyperlensError,

@@ -7,7 +7,6 @@ import typer
 
 from hyperlens.commands.options import Reading
 from hyperlens.commands.signatures import expanded
-from hyperlens.errors import SourceError
 
 
 @expanded
@@ -32,21 +31,36 @@ def serve(
             help="Ask for a token; by default where others can reach the page or have accounts here.",
         ),
     ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option(help="Path below which a proxy shows the page, as in /hyperlens."),
+    ] = "",
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Name by which browsers reach a proxy before the page, with a port unless it is the "
+            "usual one; may be repeated.",
+        ),
+    ] = None,
 ) -> None:
-    from hyperlens.dashboard import server
+    from hyperlens.dashboard.access import server
+    from hyperlens.dashboard.access.root_path import clean
     from hyperlens.dashboard.catalogue import Source
 
-    if token is False and server.reachable(host):
-        raise SourceError(
-            f"Others can reach a page on {host}; leave out --no-token, or listen on 127.0.0.1."
-        )
-    wanted = server.reachable(host) or server.shared() if token is None else token
-    secret = server.new_token() if wanted else None
+    path, proxies = clean(root_path), tuple(allowed_host or ())
+    secret = server.token_for(host, token, proxies)
     runs = [Source(where, **asdict(reading)) for where in sources]
     server.check(runs)
     with server.bind(host, port) as listening:
-        address = server.address(host, listening, secret)
+        address = server.address(host, listening, secret, path)
         typer.echo(f"Open {address} (stop with Ctrl+C)")
+        for name in proxies:
+            typer.echo(f"or, through the proxy, https://{name}{path}/{_query(secret)}")
         if browser:
             typer.launch(address)
-        server.serve(runs, host, listening, secret)
+        server.server(runs, host, secret, proxies, path).run(sockets=[listening])
+
+
+def _query(secret: str | None) -> str:
+    return f"?token={secret}" if secret else ""

@@ -14,9 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hyperlens.dashboard.access.guard import LOOPBACK, Guard
+from hyperlens.dashboard.access.root_path import RootPath
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.dashboard.dispatcher import Dispatcher, Look
-from hyperlens.dashboard.guard import LOOPBACK, Guard
 from hyperlens.dashboard.jobs import Job
 from hyperlens.dashboard.query import SECTIONS, BadQuery
 from hyperlens.dashboard.worker import work
@@ -32,11 +33,15 @@ def create_app(
     *,
     token: str | None = None,
     hosts: tuple[str, ...] = LOOPBACK,
+    proxies: tuple[str, ...] = (),
+    path: str = "",
     worker: Callable[..., None] = work,
 ) -> Starlette:
     """The live page on these sources.
 
-    With a `token`, every request must carry it. `hosts` are the names the page answers to.
+    With a `token`, every request must carry it. `hosts` are the names the page answers to, `proxies`
+    those by which a proxy is reached that hands requests on, and `path` what it has before the page's
+    own addresses.
     """
     unique = tuple(dict.fromkeys(s if isinstance(s, Source) else Source(s) for s in sources))
 
@@ -58,7 +63,8 @@ def create_app(
             Route(
                 "/front.js",
                 _file(
-                    "text/javascript", lambda: front_end("keeping.js", "comparing.js", "live.js")
+                    "text/javascript",
+                    lambda: front_end("keeping.js", "address.js", "comparing.js", "live.js"),
                 ),
             ),
             Route("/plotly.js", _file("text/javascript", plotly_js)),
@@ -69,7 +75,8 @@ def create_app(
             Route("/api/cancel", _cancel, methods=["POST"]),
         ],
         middleware=[
-            Middleware(Guard, token=token, hosts=hosts),
+            Middleware(RootPath, path=path),
+            Middleware(Guard, token=token, hosts=hosts, proxies=proxies, path=path),
             Middleware(GZipMiddleware, minimum_size=2048, compresslevel=3),
         ],
         exception_handlers={BadQuery: _bad_query},
@@ -96,7 +103,10 @@ def _file(kind: str, content: Callable[[], str]) -> Callable[[Request], Any]:
 
 async def _runs(request: Request) -> Response:
     dispatcher = _dispatcher(request)
-    runs = [{"id": k, "title": run.title} for k, run in enumerate(dispatcher.runs())]
+    runs = [
+        {"id": k, "key": dispatcher.key(run), "title": run.title}
+        for k, run in enumerate(dispatcher.runs())
+    ]
     return JSONResponse({"ready": dispatcher.listed, "runs": runs})
 
 

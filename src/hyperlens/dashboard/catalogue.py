@@ -1,5 +1,6 @@
 """What the page was started on. Requests name a run by its number alone, never by a path."""
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,17 @@ class Run:
     source: int
     study: str | None
     title: str = field(compare=False)
+
+
+def key_of(source: Source, run: Run) -> str:
+    """A short digest of where a run is: the same whatever else the page is started on.
+
+    >>> source = Source("runs.db")
+    >>> key_of(source, Run(0, "one", "one")) == key_of(source, Run(3, "one", "one (runs.db)"))
+    True
+    """
+    text = f"{source.where}\n{run.study or source.study or ''}"
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=5).hexdigest()
 
 
 @dataclass(frozen=True)

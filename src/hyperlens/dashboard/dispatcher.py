@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperlens.dashboard.cache import Cache
-from hyperlens.dashboard.catalogue import Run, RunState, Source
+from hyperlens.dashboard.catalogue import Run, RunState, Source, key_of
 from hyperlens.dashboard.jobs import Job, Lane
 from hyperlens.dashboard.query import BadQuery, parse
 from hyperlens.dashboard.worker import work
@@ -33,6 +33,7 @@ class Dispatcher:
 
     def __init__(self, sources: tuple[Source, ...], worker: Callable[..., None] = work) -> None:
         self.cache = Cache()
+        self._sources = sources
         self._lock = threading.RLock()
         self._runs: list[Run] = []
         self._looks: dict[int, Look] = {}
@@ -59,6 +60,10 @@ class Dispatcher:
     def listed(self) -> bool:
         """Is it known yet which runs there are?"""
         return self._listed > 0
+
+    def key(self, run: Run) -> str:
+        """What an address calls a run: the same whenever the page is started on it, and no path."""
+        return key_of(self._sources[run.source], run)
 
     def state(self, run: int) -> Look:
         """What is known of a run; a look that is due is taken meanwhile."""

@@ -7,14 +7,15 @@ const around = new Map(); // run -> what was last seen of it, and when
 function fillRuns(runs) {
   if (JSON.stringify(runs) === JSON.stringify(view.runs)) return;
   view.runs = runs;
-  fill(field("run"), runs.map((run) => [run.id, run.title]));
+  fill(field("run"), runs.map((run) => [run.key, run.title]));
   hideUnless("comparison", runs.length > 1);
   const known = new Map(boxes().map((box) => [Number(box.value), box]));
   for (const run of runs) {
     if (known.has(run.id)) known.get(run.id).nextSibling.textContent = ` ${run.title}`;
     else field("compared").append(boxOf(run));
   }
-  if (view.run === null) choose(runs[0].id);
+  tickAsWished();
+  if (view.run === null) followAddress();
   else if (view.begun) askAll([slots.get("comparison")]);
 }
 
@@ -22,8 +23,9 @@ function boxOf(run) {
   const label = element("label");
   const box = element("input", { type: "checkbox", value: run.id });
   box.addEventListener("change", () => {
-    view.touched = true;
-    askAll([slots.get("comparison")]);
+    const ticked = view.runs.filter((one) => CHOSEN.runs().includes(one.id)).map((one) => one.key);
+    chosen("compare", ticked.join(",") || "none");
+    askChanged();
   });
   label.append(box, ` ${run.title}`);
   return label;
@@ -42,19 +44,27 @@ function comparable(run) {
   return Boolean(goal && seen?.analysed) && goalOf(seen, goal[0])?.[1] === goal[1];
 }
 
+const touched = () => wishes.has("compare");
+
+function tickAsWished() {
+  if (!touched()) return;
+  const keys = wishes.get("compare").split(",");
+  for (const box of boxes()) box.checked = keys.includes(view.runs.find((run) => run.id === Number(box.value)).key);
+}
+
 // Until the reader chooses, the runs are ticked that can be compared with the one shown.
 function tick() {
-  if (view.touched || view.runs.length > MOST_TICKED || !view.begun) return;
+  if (touched() || view.runs.length > MOST_TICKED || !view.begun) return;
   const changed = boxes().filter((box) => box.checked !== comparable(Number(box.value)));
   for (const box of changed) box.checked = !box.checked;
   if (changed.length) askAll([slots.get("comparison")]);
 }
 
 async function lookAround() {
-  if (view.runs.length > MOST_TICKED || view.touched) return;
+  if (view.runs.length > MOST_TICKED || touched()) return;
   for (const { id } of view.runs) {
     if (id === view.run || Date.now() - (around.get(id)?.at ?? 0) < AROUND) continue;
-    const seen = await request(`/api/state?run=${id}`);
+    const seen = await request(`api/state?run=${id}`);
     if (seen.ready || seen.problem) around.set(id, { seen: seen.ready ? seen : null, at: Date.now() });
   }
   if (view.seen) tick();

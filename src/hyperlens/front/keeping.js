@@ -25,12 +25,15 @@ const reachable = (place) => named(place, FOCUSABLE, (part) => [
   ["BUTTON", "SUMMARY", "A"].includes(part.tagName) ? part.textContent : "",
 ].join(" "));
 
-// A choice is known by its words, for its number may mean something else in the next card.
+// A choice is known by its words, for its number may mean something else in the next card; null is the
+// card's own.
 function chosenOf(control) {
   if (control.type === "radio") {
     return control.checked && !control.defaultChecked ? ruleOf(control) : null;
   }
-  if (control.type === "checkbox") return control.checked === control.defaultChecked ? null : control.checked;
+  if (control.type === "checkbox") {
+    return control.checked === control.defaultChecked ? null : control.checked ? "on" : "off";
+  }
   if (control.type === "range") return control.value === control.defaultValue ? null : saidOf(control);
   const option = control.selectedOptions[0];
   return !option || option.defaultSelected ? null : option.text;
@@ -42,7 +45,7 @@ function chooseAgain(control, chosen) {
   if (control.type === "radio") {
     if (ruleOf(control) === chosen) control.checked = true;
   } else if (control.type === "checkbox") {
-    control.checked = chosen;
+    control.checked = chosen === "on";
   } else if (control.type === "range") {
     const at = JSON.parse(control.dataset.texts).indexOf(chosen);
     if (at >= 0) control.value = Number(control.min) + at;
@@ -53,15 +56,19 @@ function chooseAgain(control, chosen) {
   }
 }
 
+function chooseAtFirst(control) {
+  if (control.type === "radio" || control.type === "checkbox") control.checked = control.defaultChecked;
+  else if (control.type === "range") {
+    control.value = control.defaultValue;
+    tellRange(control);
+  } else for (const option of control.options) option.selected = option.defaultSelected;
+}
+
 function remember(place) {
   const at = document.activeElement;
   return {
-    choices: controlsOf(place)
-      .map((control) => [`${cardOf(control)} ${control.dataset.control}`, chosenOf(control)])
-      .filter(([, chosen]) => chosen !== null),
     folds: new Map([...folds(place)].map(([name, fold]) => [name, fold.open])),
     frames: new Map([...frames(place)].map(([name, frame]) => [name, [frame.scrollLeft, frame.scrollTop]])),
-    grids: new Map([...grids(place)].map(([name, grid]) => [name, grid.view?.()])),
     aside: place.querySelector(":popover-open")?.id,
     focus: place.contains(at) ? [...reachable(place)].find(([, part]) => part === at)?.[0] : undefined,
     selection: [at?.selectionStart, at?.selectionEnd],
@@ -70,16 +77,12 @@ function remember(place) {
 
 // Choices before the card comes to life, so that it is drawn once.
 function restoreChoices(place, kept) {
-  const chosen = new Map(kept.choices);
-  for (const control of controlsOf(place)) {
-    const name = `${cardOf(control)} ${control.dataset.control}`;
-    if (chosen.has(name)) chooseAgain(control, chosen.get(name));
-  }
+  chooseAsWished(place);
   for (const [name, fold] of folds(place)) fold.open = kept.folds.get(name) ?? fold.open;
 }
 
 function restorePlace(place, kept) {
-  for (const [name, grid] of grids(place)) if (kept.grids.get(name)) grid.look(kept.grids.get(name));
+  for (const grid of grids(place).values()) grid.look(wishedView(grid));
   for (const [name, frame] of frames(place)) [frame.scrollLeft, frame.scrollTop] = kept.frames.get(name) ?? [0, 0];
   const aside = kept.aside && document.getElementById(kept.aside);
   if (aside) aside.showPopover();

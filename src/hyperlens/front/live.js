@@ -9,10 +9,10 @@ const wait = (milliseconds) => new Promise((done) => setTimeout(done, millisecon
 const slots = new Map(
   [...document.querySelectorAll(".slot")].map((place) => [
     place.dataset.section,
-    { section: place.dataset.section, by: place.dataset.by.split(" "), quick: "quick" in place.dataset, place, asked: 0, html: "", key: "", version: "", trials: 0, ticket: null },
+    { section: place.dataset.section, by: place.dataset.by.split(" "), quick: "quick" in place.dataset, place, asked: 0, wish: "", html: "", key: "", version: "", trials: 0, ticket: null },
   ]),
 );
-const view = { run: null, seen: null, begun: false, steps: [], changed: 0, runs: [], touched: false, hurry: () => {} };
+const view = { run: null, seen: null, begun: false, changed: 0, runs: [], hurry: () => {} };
 
 async function request(path, body) {
   const answer = await fetch(path, body && {
@@ -29,14 +29,10 @@ async function request(path, body) {
 
 // What the reader chose once is chosen again wherever it can be.
 function fill(list, options) {
-  const now = list.dataset.wished ?? list.value;
+  const now = wishes.get(list.id) ?? list.value;
   list.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
   list.value = options.some(([value]) => String(value) === String(now)) ? now : options[0]?.[0] ?? "";
 }
-
-document.querySelectorAll(".choices select").forEach((list) => {
-  list.addEventListener("change", () => { list.dataset.wished = list.value; });
-});
 
 const rounded = (number) => String(Number.isInteger(number) ? number : Number(number.toPrecision(4)));
 
@@ -54,6 +50,7 @@ function fillChoices(seen) {
   fill(field("trial"), seen.recorded ? trials : [["", "choose one"], ...trials]);
   hideUnless("proposals", trials.length > 0);
   hideUnless("models", seen.models);
+  settleList(field("surrogate"));
 }
 
 // Queries
@@ -62,7 +59,7 @@ const CHOSEN = {
   surrogate: () => field("surrogate").value || null,
   parameter: () => field("parameter").value || null,
   other: () => field("other").value || null,
-  steps: () => view.steps,
+  steps: () => stepsOf(wishes.get("steps")),
   trial: () => (field("trial").value ? Number(field("trial").value) : null),
   runs: () => boxes().filter((box) => box.checked).map((box) => Number(box.value)),
 };
@@ -74,6 +71,10 @@ function query(slot) {
   for (const name of slot.by) if (name in CHOSEN) asked[name] = CHOSEN[name]();
   return asked;
 }
+
+// Splits made and taken back by hand, as in "split.3,merge.0".
+const stepsOf = (text) =>
+  (text ?? "").split(",").filter(Boolean).map((step) => step.split(".")).map(([what, region]) => [what, Number(region)]);
 
 const boxes = () => [...document.querySelectorAll("#compared input")];
 
@@ -88,10 +89,10 @@ const wanted = (section) => {
 async function ask(slot) {
   const number = (slot.asked += 1);
   const current = () => number === slot.asked;
-  if (slot.ticket) request("/api/cancel", { ticket: slot.ticket, waiting: true }).catch(() => {});
+  if (slot.ticket) request("api/cancel", { ticket: slot.ticket, waiting: true }).catch(() => {});
   slot.ticket = null;
   const asked = query(slot);
-  const key = JSON.stringify(asked);
+  const key = (slot.wish = JSON.stringify(asked));
   if (!wanted(slot.section)) {
     show(slot, "", key);
     return;
@@ -101,18 +102,19 @@ async function ask(slot) {
   slot.version = view.seen.version;
   slot.trials = view.seen.trials;
   try {
-    let answer = await request("/api/ask", asked);
+    let answer = await request("api/ask", asked);
     for (let pause = 120; current() && ["waiting", "running"].includes(answer.state); pause = Math.min(pause * 1.4, 1000)) {
       slot.ticket = answer.ticket;
       steady(() => status(slot, answer));
       await wait(pause);
-      if (current()) answer = await request(`/api/job?ticket=${answer.ticket}`);
+      if (current()) answer = await request(`api/job?ticket=${answer.ticket}`);
     }
     while (held && slot.place.contains(held)) await wait(100);
     if (!current()) return;
     slot.ticket = null;
     if (answer.state === "done") {
       show(slot, answer.html, key);
+      arrive();
       slot.version = answer.version;
       slot.trials = answer.trials;
     } else {
@@ -136,7 +138,7 @@ function line(slot, kind, role) {
 }
 
 const cancel = (slot) => {
-  if (slot.ticket) request("/api/cancel", { ticket: slot.ticket }).catch(() => {});
+  if (slot.ticket) request("api/cancel", { ticket: slot.ticket }).catch(() => {});
 };
 
 // Where there is nothing yet, how far it is; else a small sign over what is still shown.
@@ -203,8 +205,9 @@ function show(slot, html, key) {
 function adoptHands(place) {
   for (const hand of place.querySelectorAll(".hand")) {
     hand.addEventListener("click", () => {
-      view.steps = [...view.steps, [hand.dataset.hand, Number(hand.dataset.region)]];
-      ask(slots.get("regions"));
+      const step = `${hand.dataset.hand}.${hand.dataset.region}`;
+      chosen("steps", [wishes.get("steps"), step].filter(Boolean).join(","));
+      askChanged();
     });
   }
 }
@@ -217,33 +220,65 @@ function askAll(some = [...slots.values()]) {
   for (const slot of [...some].sort((a, b) => when(a) - when(b))) ask(slot);
 }
 
-const changedBy = (choice) => [...slots.values()].filter((slot) => slot.by.includes(choice));
+const askChanged = () => askAll([...slots.values()].filter((slot) => JSON.stringify(query(slot)) !== slot.wish));
 
-field("run").addEventListener("change", () => choose(Number(field("run").value)));
-for (const id of ["objective", "budget"]) {
+const LISTS = ["objective", "budget", "surrogate", "parameter", "other", "trial"];
+const UNDOES = ["objective", "budget", "surrogate", "parameter"]; // splits made by hand
+const OF_ONE_RUN = ["steps", "trial"];
+
+for (const id of LISTS) {
   field(id).addEventListener("change", () => {
-    view.steps = [];
+    if (UNDOES.includes(id)) wish("steps", null);
+    chosen(id, field(id).value);
     tick();
-    askAll();
+    askChanged();
   });
 }
-field("surrogate").addEventListener("change", () => {
-  view.steps = [];
-  askAll(changedBy("surrogate"));
+field("run").addEventListener("change", () => {
+  OF_ONE_RUN.forEach((name) => wish(name, null));
+  chosen("run", field("run").value);
+  followAddress();
 });
-field("parameter").addEventListener("change", () => { view.steps = []; askAll(changedBy("parameter")); });
-field("other").addEventListener("change", () => askAll(changedBy("other")));
-field("trial").addEventListener("change", () => askAll(changedBy("trial")));
+field("follow").addEventListener("change", () => chosen("follow", field("follow").checked ? null : "no"));
 field("choices").addEventListener("submit", (event) => event.preventDefault());
 
+// Show what the address says, from the start and after every step back.
+function followAddress() {
+  const wished = wishes.get("run");
+  const run = wished === null ? view.runs[0] : view.runs.find((one) => one.key === wished);
+  field("follow").checked = wishes.get("follow") !== "no";
+  if (!run) {
+    field("run").selectedIndex = -1;
+    say("There is no such run here; choose another one.");
+  } else if (run.id !== view.run) {
+    choose(run);
+  } else {
+    for (const id of ["run", ...LISTS]) settleList(field(id));
+    tickAsWished();
+    chooseAsWished(document);
+    new Set(controlsOf(document).map((control) => control.closest(".card"))).forEach(applyChoices);
+    document.querySelectorAll(".grid").forEach((grid) => grid.look(wishedView(grid)));
+    if (view.begun) askChanged();
+  }
+}
+
+// A list as the address has it, or as it was at first.
+function settleList(list) {
+  const values = [...list.options].map((option) => option.value);
+  list.value = values.includes(wishes.get(list.id)) ? wishes.get(list.id) : values[0] ?? "";
+}
+
 function choose(run) {
-  Object.assign(view, { run, seen: null, begun: false, steps: [], changed: Date.now() });
+  target = location.hash.slice(1);
+  Object.assign(view, { run: run.id, seen: null, begun: false, changed: Date.now() });
   for (const slot of slots.values()) {
     slot.asked += 1;
+    slot.wish = "";
     show(slot, "", "");
   }
+  field("run").value = run.key;
   fillChoices(NOTHING);
-  entitle(view.runs.find((one) => one.id === run).title);
+  entitle(run.title);
   field("seen").textContent = "";
   say("Reading …");
   view.hurry();
@@ -304,11 +339,11 @@ async function watch() {
   for (;;) {
     let pause = document.hidden ? 10000 : 1500;
     try {
-      const listed = await request("/api/runs");
+      const listed = await request("api/runs");
       steady(() => fillRuns(listed.runs));
       const run = view.run;
       if (run !== null) {
-        const seen = await request(`/api/state?run=${run}`);
+        const seen = await request(`api/state?run=${run}`);
         if (run === view.run && seen.ready) steady(() => news(seen));
         else if (run === view.run && seen.problem) say(seen.problem);
         else pause = 250;

@@ -32,12 +32,14 @@ function adoptGrid(grid) {
   const bar = element("div", { className: "gridbar" });
   const search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search in the table" });
   const said = element("output");
-  const back = button("Previous", () => { state.page -= 1; show(); });
-  const on = button("Next", () => { state.page += 1; show(); });
+  const back = button("Previous", () => { state.page -= 1; show(); tell(); });
+  const on = button("Next", () => { state.page += 1; show(); tell(); });
   const csv = button("CSV", () => saveText(`hyperlens-${grid.dataset.name}.csv`, csvOf(grid)));
   csv.ariaLabel = "Save the table as CSV";
   bar.append(search, back, on, said, csv);
   grid.prepend(bar);
+
+  const tell = () => grid.dispatchEvent(new Event("looked", { bubbles: true }));
 
   function show() {
     const last = Math.max(Math.ceil(state.rows.length / PAGE_ROWS) - 1, 0);
@@ -76,9 +78,9 @@ function adoptGrid(grid) {
 
   heads.forEach((head, k) => {
     const name = head.firstChild;
-    name.replaceWith(button(name.textContent, () => sortBy(k, state.by === k ? -state.way : 1), "sort"));
+    name.replaceWith(button(name.textContent, () => { sortBy(k, state.by === k ? -state.way : 1); tell(); }, "sort"));
   });
-  search.addEventListener("input", refresh);
+  search.addEventListener("input", () => { refresh(); tell(); });
   refresh();
 
   // What the reader looks at, and the same in a newer table.

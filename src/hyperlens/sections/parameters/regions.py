@@ -11,6 +11,7 @@ from hyperlens.plots.effects.region_growth import colours_and_dashes, draw_growt
 from hyperlens.record import as_csv
 from hyperlens.sections.cards.card import Card, Control, Node, Tree
 from hyperlens.sections.cards.figures import as_plain, card_of, numbered, unavailable
+from hyperlens.sections.choices import Step
 from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.parameters.effects import EFFECTS, most_important
 from hyperlens.sections.run.overview import OVERVIEW
@@ -40,18 +41,32 @@ def _tree_of(e: Explanation, name: str) -> Regions | Unavailable:
     def grown() -> Regions:
         if not c.steps:
             return regions(e.history, name, splits=c.splits, **e.asked)
-        (what, region), earlier = c.steps[-1], replace(c, steps=c.steps[:-1])
+        earlier = replace(c, steps=c.steps[:-1])
         before = _tree_of(Explanation(e.history, earlier), name)
         if isinstance(before, Unavailable):
             raise AnalysisError(before.why)
-        if region not in {r.id for r in before.tree}:
-            raise AnalysisError(f"There is no region {region} any more; choose another one.")
-        return before.split(region) if what == "split" else before.merge(region)
+        own = _tree_of(Explanation(e.history, replace(c, steps=())), name)
+        return _stepped(before, c.steps[-1], own.notes if isinstance(own, Regions) else ())
 
     return e.once(
         ("regions of", name, c.splits, c.steps),
         lambda: attempt(f"regions of {name}", grown, (name,)),
     )
+
+
+def _stepped(before: Regions, step: Step, notes: tuple[str, ...]) -> Regions:
+    """The tree after a step; one that cannot be made leaves the tree as it is, which says so."""
+    what, region = step
+    rules = {r.id: r.rule for r in before.tree}
+    if region not in rules:
+        said = f"There is no region {region} any more; choose another one."
+        return replace(before, notes=(*notes, said))
+    try:
+        after = before.split(region) if what == "split" else before.merge(region)
+    except AnalysisError:
+        said = f"The region '{rules[region]}' cannot be split further; choose another one."
+        return replace(before, notes=(*notes, said))
+    return replace(after, notes=notes)
 
 
 REGIONS = Part("regions", _compute, "regions", SECONDS, by=("parameter", "splits", "steps"))

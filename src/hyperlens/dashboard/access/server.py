@@ -1,5 +1,7 @@
 """Listening: on this machine alone, or with a token where others can reach it."""
 
+from __future__ import annotations
+
 import ipaddress
 import os
 import secrets
@@ -8,9 +10,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.errors import SourceError
+
+if TYPE_CHECKING:
+    import uvicorn
 
 MISSING = (
     "The live page needs the extra 'dashboard'; install it with 'pip install hyperlens[dashboard]'."
@@ -58,8 +64,15 @@ def shared() -> bool:
     return any(user in PEOPLE and user != os.getuid() for user in owners)
 
 
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
+def token_for(host: str, wanted: bool | None, proxies: tuple[str, ...] = ()) -> str | None:
+    """A token, if one was asked for, or, unless refused, wherever others could open the page."""
+    if wanted is False and reachable(host):
+        raise SourceError(
+            f"Others can reach a page on {host}; leave out --no-token, or listen on 127.0.0.1."
+        )
+    if wanted is None:
+        wanted = reachable(host) or bool(proxies) or shared()
+    return secrets.token_urlsafe(24) if wanted else None
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -81,25 +94,29 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def address(host: str, listening: socket.socket, token: str | None) -> str:
+def address(host: str, listening: socket.socket, token: str | None, path: str = "") -> str:
     """What to open in a browser."""
     port = listening.getsockname()[1]
     shown = "127.0.0.1" if host == "0.0.0.0" else f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{shown}:{port}{path}/" + (f"?token={token}" if token else "")
 
 
-def serve(
-    sources: Iterable[object], host: str, listening: socket.socket, token: str | None
-) -> None:
-    """Answer requests until interrupted."""
+def server(
+    sources: Iterable[Source],
+    host: str,
+    token: str | None,
+    proxies: tuple[str, ...] = (),
+    path: str = "",
+) -> uvicorn.Server:
+    """What answers requests on a socket, when it is run."""
     try:
         import uvicorn
 
+        from hyperlens.dashboard.access.connections import Connection
         from hyperlens.dashboard.app import create_app
-        from hyperlens.dashboard.connections import Connection
     except ModuleNotFoundError as problem:
         raise SourceError(MISSING) from problem
-    app = create_app(sources, token=token, hosts=names(host))  # type: ignore[arg-type]
+    app = create_app(sources, token=token, hosts=names(host), proxies=proxies, path=path)
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -108,4 +125,4 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    return uvicorn.Server(config)

@@ -4,14 +4,19 @@ A page of another site can make a browser send requests here: by an address that
 machine (DNS rebinding), or across origins. The first is refused by the Host header, the second by Origin
 and Sec-Fetch-Site. On an address that others can reach, a token is asked for as well.
 
+A link to the page may stand anywhere: what opens it in a window of its own is answered, since that
+shows nothing to the page it came from.
+
 Browsers send a cookie to every port of a host, so it is named after the port, and pages on two ports do
-not take each other's; who listens on another port of the same host still gets to see it.
+not take each other's; who listens on another port of the same host still gets to see it. Below a path
+of a proxy it is sent to that path alone.
 """
 
 import hmac
 import ipaddress
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -35,14 +40,25 @@ HEADERS = {
 
 
 class Guard:
-    """Wraps the application; `hosts` are the names it answers to, None for any address in numbers."""
+    """Wraps the application; `hosts` are the names it answers to, "*" for any address in numbers.
+
+    `proxies` are names, with a port where it is not the usual one, by which browsers reach the page
+    through a proxy, `path` is what the proxy has before the page's own addresses.
+    """
 
     def __init__(
-        self, app: ASGIApp, token: str | None = None, hosts: tuple[str, ...] = LOOPBACK
+        self,
+        app: ASGIApp,
+        token: str | None = None,
+        hosts: tuple[str, ...] = LOOPBACK,
+        proxies: tuple[str, ...] = (),
+        path: str = "",
     ) -> None:
         self._app = app
         self._token = token
-        self._hosts = {name.lower() for name in hosts}
+        self._origins = {name.lower() for name in proxies}
+        self._hosts = {name.lower() for name in hosts} | {_host(name) for name in proxies}
+        self._path = f"{path}/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,9 +75,11 @@ class Guard:
         if not self._known(_host(headers.get("host", ""))):
             return _no(421, "This page does not answer to that name.")
         origin = headers.get("origin")
-        if origin is not None and not _same(origin, headers.get("host", "")):
+        own = {headers.get("host", "").lower()} | self._origins
+        if origin is not None and _of(origin) not in own:
             return _no(403, "Requests from other pages are not answered.")
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        site = headers.get("sec-fetch-site", "none")
+        if site not in ("none", "same-origin") and not _opens(scope, headers):
             return _no(403, "Requests from other pages are not answered.")
         if self._token is None:
             return None
@@ -72,17 +90,28 @@ class Guard:
         assert self._token is not None
         token = request.query_params.get("token")
         if token is not None and request.url.path == "/" and _equal(token, self._token):
-            answer = RedirectResponse("/", status_code=303, headers=HEADERS)
-            secure = request.url.scheme == "https"
-            answer.set_cookie(
-                _named(request), self._token, httponly=True, samesite="strict", secure=secure
-            )
-            return answer
+            return self._welcome(request)
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        cookie = _cookie(headers, _named(request))
+        cookie = _cookie(headers, self._named(request))
         if _equal(cookie, self._token) or _equal(bearer, self._token):
             return None
         return _no(401, "A token is needed: open the address that hyperlens serve printed.")
+
+    def _welcome(self, request: Request) -> ASGIApp:
+        """To the page itself, whatever path it has for the browser, with all else that was asked for."""
+        rest = [(k, v) for k, v in request.query_params.multi_items() if k != "token"]
+        answer = RedirectResponse(f"./?{urlencode(rest)}" if rest else "./", 303, headers=HEADERS)
+        looks: dict[str, Any] = {"httponly": True, "samesite": "lax", "path": self._path}
+        answer.set_cookie(
+            self._named(request), self._token or "", secure=request.url.scheme == "https", **looks
+        )
+        return answer
+
+    def _named(self, request: Request) -> str:
+        """The cookie's name: of this port, and with TLS one that no other host can set."""
+        strict = "__Host-" if self._path == "/" else "__Secure-"
+        prefix = strict if request.url.scheme == "https" else ""
+        return f"{prefix}{COOKIE}-{request.url.port or request.url.scheme}"
 
     def _known(self, host: str) -> bool:
         return host in self._hosts or ("*" in self._hosts and _is_address(host))
@@ -96,12 +125,19 @@ def _host(value: str) -> str:
         return ""
 
 
-def _same(origin: str, host: str) -> bool:
+def _of(origin: str) -> str | None:
+    """Name and port in an Origin header."""
     try:
         parts = urlsplit(origin)
     except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+        return None
+    return parts.netloc.lower() if parts.scheme in ("http", "https") else None
+
+
+def _opens(scope: Scope, headers: Headers) -> bool:
+    """Does a request open the page in a window of its own, as a link does?"""
+    window = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+    return scope["method"] == "GET" and scope["path"] == "/" and window == ("navigate", "document")
 
 
 def _is_address(host: str) -> bool:
@@ -110,12 +146,6 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _named(request: Request) -> str:
-    """The cookie's name: of this port, and with TLS one that no other host can set."""
-    prefix = "__Host-" if request.url.scheme == "https" else ""
-    return f"{prefix}{COOKIE}-{request.url.port or request.url.scheme}"
 
 
 def _cookie(headers: Headers, name: str) -> str:

@@ -1,0 +1,72 @@
+// The address says what is shown: every choice is in it, so that a page can be reloaded, gone back to,
+// kept and sent. Choices of the page have their own names, those of a card the card's before them.
+
+let wishes = new URLSearchParams(location.search);
+let target = location.hash.slice(1); // a card that has yet to come
+
+function writeAddress(way) {
+  const text = String(wishes);
+  const address = location.pathname + (text && `?${text}`) + location.hash;
+  if (address !== location.pathname + location.search + location.hash) history[way](null, "", address);
+}
+
+// What the reader wishes; null where it is left to the page.
+function wish(name, value) {
+  if (value === null || value === "") wishes.delete(name);
+  else wishes.set(name, value);
+}
+
+// A choice of the page is a step that one can go back from, one within a card is not.
+function chosen(name, value) {
+  wish(name, value);
+  writeAddress("pushState");
+}
+
+addEventListener("popstate", () => {
+  wishes = new URLSearchParams(location.search);
+  followAddress();
+});
+
+// Choices within a card
+
+const nameIn = (part, name) => `${cardOf(part)}.${name}`;
+
+addEventListener("change", (event) => {
+  const control = event.target.closest?.("[data-control]");
+  if (!control) return;
+  wish(nameIn(control, control.dataset.control), chosenOf(control));
+  writeAddress("replaceState");
+});
+
+// Sorted tables say so themselves.
+addEventListener("looked", ({ target: grid }) => {
+  const { wanted, by, way, page } = grid.view();
+  wish(nameIn(grid, "search"), wanted);
+  wish(nameIn(grid, "sort"), by === undefined ? null : (way < 0 ? "-" : "") + by);
+  wish(nameIn(grid, "page"), page ? String(page + 1) : null);
+  writeAddress("replaceState");
+});
+
+function wishedView(grid) {
+  const of = (name) => wishes.get(nameIn(grid, name)) ?? "";
+  const [way, by] = of("sort").startsWith("-") ? [-1, of("sort").slice(1)] : [1, of("sort")];
+  return { wanted: of("search"), by, way, page: (Number.parseInt(of("page"), 10) || 1) - 1 };
+}
+
+function chooseAsWished(place) {
+  for (const control of controlsOf(place)) {
+    const wished = wishes.get(nameIn(control, control.dataset.control));
+    if (wished === null) chooseAtFirst(control);
+    else chooseAgain(control, wished);
+  }
+}
+
+// A card that was linked to is shown when it comes, unless the reader has gone elsewhere by then.
+function arrive() {
+  const part = target && document.getElementById(decodeURIComponent(target));
+  if (part && part.getClientRects().length) part.scrollIntoView({ behavior: "instant" });
+  if (view.begun && !document.querySelector(".slot[aria-busy]")) target = "";
+}
+for (const moved of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+  addEventListener(moved, () => { target = ""; }, { passive: true });
+}
