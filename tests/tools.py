@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import sqlite3
+import struct
+import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -373,6 +378,200 @@ AX_EXPRESSION = {
     "objective": {"__type": "Objective", "expression": "-loss"},
 }
 
+
+def syne_tune(folder: Path) -> Path:
+    """Three trials of up to two epochs; the second was stopped after the first epoch."""
+    domain = {"domain_cls": "Float", "domain_kwargs": {"lower": 1e-4, "upper": 1.0}}
+    space = {
+        "lr": domain | {"sampler_cls": "LogUniform", "sampler_kwargs": {"base": 2.718}},
+        "opt": {"domain_cls": "Categorical", "domain_kwargs": {"categories": ["sgd", "adam"]}},
+        "width": {
+            "domain_cls": "OrdinalNearestNeighbor",
+            "domain_kwargs": {"categories": [16, 32, 64], "log_scale": False},
+        },
+        "depth": {"domain_cls": "Integer", "domain_kwargs": {"lower": 1, "upper": 4}},
+        "epochs": 2,
+    }
+    metadata = {
+        "st_tuner_creation_timestamp": 1.6e9,
+        "scheduler_kwargs": {"time_attr": "epoch", "max_t": 2},
+        "config_space": json.dumps(space),
+        "metric_names": ["accuracy"],
+        "metric_mode": "max",
+    }
+    put(folder / "metadata.json", metadata)
+    rows = [
+        "epoch,accuracy,st_worker_timestamp,st_worker_time,st_decision,st_status,trial_id,"
+        "config_lr,config_opt,config_width,config_depth,config_epochs,st_tuner_time",
+        "1,0.5,1600000011.0,1.0,CONTINUE,InProgress,0,0.1,adam,32,1,2,11",
+        "1,0.1,1600000021.0,1.0,STOP,InProgress,1,0.9,sgd,16,2,2,21",
+        "2,0.75,1600000012.0,2.0,STOP,InProgress,0,0.1,adam,32,1,2,12",
+        "1,0.6,1600000031.0,1.0,CONTINUE,InProgress,2,0.01,adam,64,3,2,31",
+        "2,0.875,1600000032.0,2.0,STOP,InProgress,2,0.01,adam,64,3,2,32",
+    ]
+    with zipfile.ZipFile(folder / "results.csv.zip", "w") as archive:
+        archive.writestr("results.csv", "\n".join(rows) + "\n")
+    (folder / "tuner.dill").write_bytes(b"\x80\x05never opened")
+    return folder
+
+
+def neps(folder: Path) -> Path:
+    """Three trials of a fidelity; the third crashed."""
+    for k, values in enumerate(CONFIGS.values(), 1):
+        home = folder / "configs" / f"config_{k}"
+        lines = [f"{name}: {value}" for name, value in sorted(values.items())]
+        put(home / "config.yaml", "\n".join([*lines, f"epochs: {k % 2 * 2 + 1}", ""]))
+        crashed = k == 3
+        cost = "null" if crashed else COSTS[k - 1]
+        curve = "null" if crashed else f"[1.0, {cost}]"
+        put(
+            home / "report.yaml",
+            f"cost: null\nerr: {'boom' if crashed else 'null'}\nextra: {{}}\n"
+            f"learning_curve: {curve}\nobjective_to_minimize: {cost}\ntb: null\n"
+            f"reported_as: {'crashed' if crashed else 'success'}\n",
+        )
+        state = "crashed" if crashed else "success"
+        times = {"time_sampled": 1.6e9, "time_started": 1.6e9 + k, "time_end": 1.6e9 + k + 1}
+        put(home / "metadata.json", {"id": str(k), "state": state, **times})
+    put(
+        folder / "optimizer_info.yaml", "name: hyperband\nderived:\n  fidelity:\n    name: epochs\n"
+    )
+    (folder / "pipeline_space.pkl").write_bytes(b"\x80\x05never opened")
+    return folder
+
+
+def openbox(path: Path) -> Path:
+    """Three observations of two objectives and a constraint; the third failed."""
+    observations = [
+        {
+            "config": values,
+            "objectives": [COSTS[k], 3.0 - k] if k < 2 else [math.inf, math.inf],
+            "constraints": [k - 0.5] if k < 2 else None,
+            "trial_state": 0 if k < 2 else 1,
+            "elapsed_time": 2.0,
+            "create_time": f"2026-11-16T10:34:0{k}.000000",
+            "extra_info": {},
+        }
+        for k, values in enumerate(CONFIGS.values())
+    ]
+    about = {"task_id": "task", "num_objectives": 2, "num_constraints": 1, "ref_point": None}
+    return put(path, about | {"observations": observations})
+
+
+def _proto(*fields: tuple[int, Any]) -> bytes:
+    """A protocol buffer: whole numbers, floats, texts and messages by the number of their field."""
+
+    def whole(number: int) -> bytes:
+        number %= 2**64
+        digits = []
+        while number > 127:
+            digits.append(number & 127 | 128)
+            number >>= 7
+        return bytes([*digits, number])
+
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += whole(number << 3) + whole(value)
+        elif isinstance(value, float):
+            out += whole(number << 3 | 1) + struct.pack("<d", value)
+        else:
+            content = value if isinstance(value, bytes) else value.encode()
+            out += whole(number << 3 | 2) + whole(len(content)) + content
+    return out
+
+
+def vizier(path: Path) -> Path:
+    """A study of an accuracy and a latency; of its four trials one is infeasible, one active."""
+    lr = _proto((1, "lr"), (2, _proto((1, 1e-4), (2, 1.0))), (6, 2))
+    batch = _proto((1, "batch"), (5, _proto((1, struct.pack("<2d", 16.0, 32.0)))), (7, 2))
+    bias = _proto((1, "bias"), (4, _proto((1, "False"), (1, "True"))), (7, 1))
+    degree = _proto((1, "degree"), (3, _proto((1, -1), (2, 5))))
+    child = _proto((1, degree), (4, _proto((1, "svm"))))
+    model = _proto((1, "model"), (4, _proto((1, "svm"), (1, "tree"))), (10, child))
+    goals = [(1, _proto((1, "acc"), (2, 1))), (1, _proto((1, "latency"), (2, 2)))]
+    parameters = [(2, parameter) for parameter in (lr, batch, bias, model)]
+    name = "owners/me/studies/tune"
+    study = _proto((1, name), (2, "tune"), (3, _proto(*goals, *parameters)))
+
+    def measured(acc: float, latency: float, step: int) -> bytes:
+        metrics = (_proto((1, "acc"), (2, acc)), _proto((1, "latency"), (2, latency)))
+        return _proto((2, step), *((3, metric) for metric in metrics))
+
+    trials = []
+    for k, (state, model_) in enumerate([(4, "svm"), (4, "tree"), (5, "svm"), (2, "tree")]):
+        values: list[tuple[str, float | str]] = [("lr", 0.1**k), ("batch", 16.0), ("bias", "True")]
+        values += [("model", model_)] + ([("degree", k - 1.0)] if model_ == "svm" else [])
+        fields: list[tuple[int, Any]] = [(2, str(k + 1)), (3, state)]
+        for parameter, value in values:
+            content = _proto((3 if isinstance(value, str) else 2, value))
+            fields.append((4, _proto((1, parameter), (2, content))))
+        if state == 4:
+            fields += [(5, measured(0.5 + k / 4, k + 1.0, 2))]
+        fields += [(6, measured(0.25, k + 1.0, 1)), (6, measured(0.5 + k / 4, k + 1.0, 2))]
+        fields += [(7, _proto((1, 1600000000), (2, 500000000))), (8, _proto((1, 1600000002)))]
+        fields += [(10, "out of memory")] if state == 5 else []
+        trials.append((f"{name}/trials/{k + 1}", "me", "tune", k + 1, _proto(*fields)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as database:
+        names = "study_name VARCHAR, owner_id VARCHAR, study_id VARCHAR, serialized_study VARCHAR"
+        database.execute(f"CREATE TABLE studies ({names})")
+        database.execute("INSERT INTO studies VALUES (?, ?, ?, ?)", (name, "me", "tune", study))
+        database.execute(
+            "CREATE TABLE trials (trial_name VARCHAR, owner_id VARCHAR, study_id VARCHAR, "
+            "trial_id INTEGER, serialized_trial VARCHAR)"
+        )
+        database.executemany("INSERT INTO trials VALUES (?, ?, ?, ?, ?)", trials)
+        database.commit()
+    return path
+
+
+def amltk(folder: Path) -> Path:
+    rows = [
+        "name,status,trial_seed,exception,traceback,bucket,created_at,reported_at,"
+        'metric:loss (minimize),"metric:acc [0.0, 1.0] (maximize)",config:lr,config:model,config:degree,'
+        "profile:trial:time:start",
+        "config_id=1_seed=7_budget=1.0_instance=None,success,7,NA,NA,b,2026-11-16 10:28:08.5,"
+        "2026-11-16 10:28:09.5,0.5,0.9,0.1,svm,2,1.0",
+        "config_id=2_seed=7_budget=3.0_instance=None,success,7,NA,NA,b,2026-11-16 10:28:08.5,"
+        "2026-11-16 10:28:09.5,0.25,0.8,0.01,tree,,1.0",
+        "config_id=3_seed=7_budget=3.0_instance=None,fail,7,boom,tb,b,2026-11-16 10:28:08.5,"
+        "2026-11-16 10:28:09.5,,,0.3,svm,5,1.0",
+    ]
+    put(folder / "history.csv", "\n".join(rows) + "\n")
+    return folder
+
+
+def cave(folder: Path, joined: bool = True) -> Path:
+    """Evaluations by configuration, whose values stand in a table of their own or in each row."""
+    rows = [
+        "config_id,instance_id,cost,time,seed,status,budget",
+        "1,i1,0.5,3,7,StatusType.SUCCESS,1",
+        "2,i1,0.25,3,7,StatusType.SUCCESS,1",
+        "3,i2,0.1,3,7,StatusType.SUCCESS,1",
+        "3,i1,9.0,3,8,StatusType.TIMEOUT,1",
+    ]
+    values = {"1": "0.1,svm,2", "2": "0.01,tree,", "3": "0.30000000000000004,svm,5"}
+    head = "lr,model,degree"
+    if joined:
+        lines = [f"{key}, {row}" for key, row in values.items()]
+        put(folder / "configurations.csv", "\n".join([f"CONFIG_ID,{head}", *lines]) + "\n")
+    else:
+        cells = [row.split(",", 1) for row in rows]
+        rows = [f"{rest},{values.get(key, head)}" for key, rest in cells]
+    put(folder / "runhistory.csv", "\n".join(rows) + "\n")
+    put(folder / "scenario.txt", "paramfile = configspace.pcs\n")
+    pcs = [
+        "lr real [0.0001, 1.0] [0.01] log",
+        "model categorical {svm, tree} [svm]",
+        "degree integer [1, 5] [3]",
+        "",
+        "degree | model == svm",
+    ]
+    put(folder / "configspace.pcs", "\n".join(pcs) + "\n")
+    return folder
+
+
 # every kind of run, for tests that mutate files: a name and how to write it below a folder
 WRITERS: dict[str, Callable[[Path], Path]] = {
     "smac_1": smac_1,
@@ -384,4 +583,10 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "keras": keras,
     "flaml": lambda at: flaml(at / "flaml.log"),
     "ax": lambda at: ax(at / "ax.json", AX_METRIC),
+    "syne_tune": syne_tune,
+    "neps": neps,
+    "openbox": lambda at: openbox(at / "history.json"),
+    "vizier": lambda at: vizier(at / "vizier.db"),
+    "amltk": amltk,
+    "cave": cave,
 }

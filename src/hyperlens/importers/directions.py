@@ -15,6 +15,29 @@ _SMALLER = {
     *("brier", "cost", "distance", "err", "error", "fid", "latency", "loss", "mae", "mape", "mse"),
     *("neg", "negative", "nll", "perplexity", "regret", "rmse", "time", "wer"),
 }
+# words that alone name a result; others, such as cost, gain or precision, are often parameters
+_RESULTS = {
+    *("acc", "accuracy", "auc", "auprc", "auroc", "bleu", "brier", "error", "f1", "iou", "latency"),
+    *(
+        "loss",
+        "mae",
+        "mape",
+        "mcc",
+        "miou",
+        "mrr",
+        "mse",
+        "ndcg",
+        "nll",
+        "perplexity",
+        "psnr",
+        "r2",
+    ),
+    *("recall", "reward", "rmse", "rouge", "score", "ssim", "throughput", "wer"),
+}
+_OF_RESULTS = {  # what a result is of, where its name begins so
+    *("avg", "best", "cv", "dev", "eval", "evaluation", "final", "holdout", "mean", "std", "test"),
+    *("train", "training", "val", "valid", "validation"),
+}
 
 
 def directed(
@@ -66,5 +89,21 @@ def measured(name: str) -> bool:
     return bool(_words(name) & (_LARGER | _SMALLER))
 
 
+def is_result(name: str) -> bool:
+    """Whether a column of numbers is called like a result, and not like something that is set.
+
+    >>> [is_result(name) for name in ("test_loss", "valAccuracy", "rmse", "loss_weight", "cost")]
+    [True, True, True, False, False]
+    """
+    words = _in_order(name)
+    if len(words) == 1:
+        return words[0] in _RESULTS
+    return bool(words) and words[0] in _OF_RESULTS and words[-1] in _LARGER | _SMALLER
+
+
 def _words(name: str) -> set[str]:
-    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+", name)}
+    return set(_in_order(name))
+
+
+def _in_order(name: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+", name)]

@@ -10,6 +10,7 @@ from hyperlens.errors import SourceError
 from hyperlens.importers.values import one_line
 
 MOST_BYTES = 256 * 2**20  # of a JSON document, which takes several times its size in memory
+MOST_YAML = 4 * 2**20  # of a YAML document, which is slow to read
 MOST_LINE = 64 * 2**20  # of one line of a JSON lines file
 
 
@@ -37,6 +38,31 @@ def load_json(path: Path) -> Any:
         return json.loads(path.read_bytes().decode("utf-8-sig"), parse_int=_whole)
     except (ValueError, RecursionError) as problem:
         raise broken(path, problem) from problem
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+
+
+def load_yaml(path: Path) -> Any:
+    """A small YAML document; one that repeats its parts by reference could grow without bounds."""
+    import yaml
+
+    try:
+        if path.stat().st_size > MOST_YAML:
+            raise SourceError(
+                f"The file '{path}' is larger than {MOST_YAML >> 20} MiB, too large for YAML; "
+                "check that this is the run's file."
+            )
+        content = path.read_bytes().decode("utf-8-sig")
+        if "*" in content and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(content)):
+            raise SourceError(
+                f"The file '{path}' has YAML aliases, which are not read; write it out."
+            )
+        return yaml.safe_load(content)
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        reason = "nested too deeply" if isinstance(problem, RecursionError) else one_line(problem)
+        raise SourceError(
+            f"The file '{path}' is not readable YAML ({reason}); restore it or write it again."
+        ) from problem
     except OSError as problem:
         raise _unreadable(path, problem) from problem
 

@@ -6,6 +6,7 @@ first, its direction.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -40,9 +41,18 @@ class RawRun:
 
 
 def space_beside(folder: Path, options: ReadOptions) -> Space | None:
-    """The space that lies in a run's folder as ConfigSpace writes it, unless the user gives one."""
-    path = inside(folder, "configspace.json") if options.space is None else None
-    return Space.load(path) if path else None
+    """The space that lies in a run's folder as ConfigSpace writes it, unless the user gives one.
+
+    Older runs have it as PCS, of which dialects exist that nobody reads any more: then it is inferred.
+    """
+    if options.space is not None:
+        return None
+    if (path := inside(folder, "configspace.json")) is not None:
+        return Space.load(path)
+    if (path := inside(folder, "configspace.pcs")) is not None:
+        with suppress(SpaceError):
+            return Space.load(path)
+    return None
 
 
 def metrics_of(metrics: Sequence[str], options: ReadOptions, doubt: str) -> list[str]:

@@ -70,21 +70,22 @@ class Space:
 
     @staticmethod
     def load(path: str | Path) -> Space:
-        """Read ConfigSpace's own JSON or YAML."""
+        """Read ConfigSpace's own JSON or YAML, or the older PCS."""
         from ConfigSpace import ConfigurationSpace
 
         path = Path(path)
         if not path.is_file():
             raise SpaceError(f"There is no space file '{path}'; check the path of the space.")
-        yaml = path.suffix.lower() in (".yaml", ".yml")
+        form = path.suffix.lower()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of fields renamed since old files
-                space = Space(
-                    ConfigurationSpace.from_serialized_dict(_from_yaml(path))
-                    if yaml
-                    else ConfigurationSpace.from_json(path)
-                )
+                if form in (".yaml", ".yml"):
+                    space = Space(ConfigurationSpace.from_serialized_dict(_from_yaml(path)))
+                elif form == ".pcs":
+                    space = Space(_from_pcs(path))
+                else:
+                    space = Space(ConfigurationSpace.from_json(path))
         except SpaceError:
             raise
         except Exception as problem:  # ConfigSpace raises whatever its decoders meet
@@ -288,6 +289,19 @@ def as_space(source: GivenSpace) -> Space:
         f"A {type(source).__name__} is not a search space; give a ConfigSpace, or the path of its "
         "JSON or YAML file."
     )
+
+
+def _from_pcs(path: Path) -> Any:
+    """A space as SMAC's older versions wrote it, in the newer of two dialects or the older."""
+    from ConfigSpace.read_and_write import pcs, pcs_new
+
+    lines = path.read_text(encoding="utf-8").splitlines()
+    dialect = (
+        pcs_new
+        if any(re.search(r"\b(real|integer|categorical|ordinal)\b", x) for x in lines)
+        else pcs
+    )
+    return dialect.read(lines)
 
 
 def _from_yaml(path: Path) -> dict[str, Any]:

@@ -2,23 +2,24 @@
 
 Headers that tools write say it themselves: `params.lr` and `metrics.loss` (MLflow), `params_lr` and
 `value` (Optuna), `param_C` and `mean_test_score` (scikit-learn), `config/lr` (Ray Tune),
-`metric:loss (minimize)` and `param:lr` (ours). Where a header says nothing, the user must.
+`metric:loss (minimize)` with `config:lr` (AMLTK) or `param:lr` (ours). Where a header says nothing, the
+user must.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from hyperlens.errors import SourceError, listed
-from hyperlens.importers.directions import measured
+from hyperlens.importers.directions import is_result, measured
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.tables.details import KNOWN
 from hyperlens.runs.history import Objective
 from hyperlens.runs.limits import limits_of
 from hyperlens.spaces.space import Space
 
-_PARAMETERS = ("param:", "params.", "params/", "params_", "param_", "config/", "config.")
+_PARAMETERS = ("param:", "params.", "params/", "params_", "param_", "config/", "config.", "config:")
 _METRICS = ("metrics.", "metrics/", "summary.", "summary/", "mean_test_")
 _METRIC = re.compile(r"metric:(?P<name>.*?)(\s*\[[^\]]*\])?(\s*\((?P<to>maximize|minimize)\))?\s*")
 _USUAL = ("cost", "loss", "objective", "value")
@@ -55,16 +56,25 @@ class Roles:
 
 
 def assign_roles(
-    columns: Sequence[str], space: Space | None, options: ReadOptions, what: str
+    columns: Sequence[str],
+    space: Space | None,
+    options: ReadOptions,
+    what: str,
+    numeric: Callable[[str], bool],
 ) -> Roles:
-    """What each column is, by the header, the space, and what the user says."""
+    """What each column is, by the header, the space, and what the user says.
+
+    `numeric` tells whether a column holds numbers alone, as results do.
+    """
     notes: list[str] = []
     costs, directed = _costs(columns, space, options, what, notes)
     rest = [c for c in columns if c not in costs]
     limited = _limited(rest, options)
+    results: list[str] = []
     if space is None:
         free = rest if options.parameters else [c for c in rest if c not in limited]
-        parameters = _without_space(free, options, what, notes)
+        results = [c for c in free if is_result(c) and numeric(c)] if not options.parameters else []
+        parameters = _without_space(free, options, what, notes, results)
     else:
         parameters, missing = _columns_of(space.names, rest)
         if missing:
@@ -75,7 +85,7 @@ def assign_roles(
     taken = {*parameters, *(c for c in rest if space is not None and c in space.constants)}
     limited = {c: name for c, name in limited.items() if c not in taken}
     details = _details([c for c in rest if c not in taken])
-    known = {*taken, *details.values(), *limited}
+    known = {*taken, *details.values(), *limited, *results}
     ignored = [c for c in rest if c not in known]
     return Roles(parameters, costs, directed, details, limited, ignored, notes)
 
@@ -166,7 +176,11 @@ def _columns_of(names: Sequence[str], rest: Sequence[str]) -> tuple[dict[str, st
 
 
 def _without_space(
-    rest: Sequence[str], options: ReadOptions, what: str, notes: list[str]
+    rest: Sequence[str],
+    options: ReadOptions,
+    what: str,
+    notes: list[str],
+    results: Sequence[str],
 ) -> dict[str, str]:
     """The columns that the user names, that the header marks, or that nothing else explains."""
     if options.parameters:
@@ -195,6 +209,14 @@ def _without_space(
     if not left:
         raise SourceError(
             f"{what} has no column that could be a parameter; name them with --parameters A,B "
+            "(parameters= in Python)."
+        )
+    found = [c for c in left if c in results]
+    if 0 < len(found) < len(left):
+        left = [c for c in left if c not in found]
+        notes.append(
+            f"Taken as results by their names, not as parameters: {listed(found)}; explain one with "
+            "--objective COLUMN (objective= in Python), or name the parameters with --parameters A,B "
             "(parameters= in Python)."
         )
     notes.append(

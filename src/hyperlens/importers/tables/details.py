@@ -17,19 +17,19 @@ _STATES = states(
     complete="complete completed success ok done finished",
     pruned="pruned stopped early_stopped",
     failed="fail failed failure error crashed crash timeout memout memoryout aborted terminated "
-    "killed preempted",
+    "killed preempted unknown",
     running="running waiting pending queued scheduled not_evaluated",
 )
 KNOWN = {
     "number": ("number", "trial", "trial_number", "config_id"),
     "state": ("state", "status"),
     "budget": ("budget", "n_resources"),
-    "seed": ("seed",),
+    "seed": ("seed", "trial_seed"),
     "instance": ("instance",),
-    "started": ("started", "start_time", "starttime", "datetime_start", "created"),
-    "ended": ("ended", "end_time", "endtime", "datetime_complete"),
+    "started": ("started", "start_time", "starttime", "datetime_start", "created", "created_at"),
+    "ended": ("ended", "end_time", "endtime", "datetime_complete", "reported_at"),
     "proposer": ("proposer",),
-    "reason": ("reason",),
+    "reason": ("reason", "exception"),
 }
 
 

@@ -1,17 +1,16 @@
-"""Table files as frames: CSV, Parquet, JSON lines and JSON, gzipped or not, of bounded size."""
+"""Table files as frames: CSV, Parquet, JSON lines and JSON, of bounded size."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import math
 import os
 import warnings
-import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from hyperlens.errors import NO_PARQUET, SourceError, listed
 from hyperlens.importers.files import json_lines, load_json
@@ -36,7 +35,7 @@ def read_frame(path: Path, start: bytes) -> DataFrame:
         opening == b"[" and path.suffix.lower() in (".json", ".jsonl", ".ndjson")
     ):
         return from_records(*_json(path), f"The table '{path}'")
-    return _csv(path)
+    return csv_frame(path, f"The table '{path}'")
 
 
 def _json(path: Path) -> tuple[Any, list[str]]:
@@ -136,59 +135,59 @@ def _parquet(path: Path) -> DataFrame:
         ) from problem
 
 
-def _csv(path: Path) -> DataFrame:
+def csv_frame(content: Path | bytes, what: str) -> DataFrame:
     """All cells as text, so that None, NA, True and 1 stay what the file says."""
     import pandas
 
+    def opened() -> IO[bytes]:
+        return BytesIO(content) if isinstance(content, bytes) else content.open("rb")
+
     try:
-        rows = _check_size(path)
-        sep = _check_header(path, rows)
-        with warnings.catch_warnings():
+        rows = _check_size(opened, what)
+        sep = _check_header(opened, rows, what)
+        with warnings.catch_warnings(), opened() as file:
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             return pandas.read_csv(
-                path, sep=sep, dtype=str, na_filter=False, index_col=False, encoding="utf-8-sig"
+                file, sep=sep, dtype=str, na_filter=False, index_col=False, encoding="utf-8-sig"
             )
     except UnicodeDecodeError as problem:
         raise SourceError(
-            f"The table '{path}' is not text in UTF-8; save it again with that encoding."
+            f"{what} is not text in UTF-8; save it again with that encoding."
         ) from problem
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, csv.Error) as problem:
         raise SourceError(
-            f"The table '{path}' is not a well-formed CSV ({one_line(problem)}); check its "
-            "separators and quotes."
+            f"{what} is not a well-formed CSV ({one_line(problem)}); check its separators and quotes."
         ) from problem
-    except (OSError, EOFError, zlib.error) as problem:
+    except OSError as problem:
         raise SourceError(
-            f"The table '{path}' cannot be read ({one_line(problem)}); check the file."
+            f"{what} cannot be read ({one_line(problem)}); check the file."
         ) from problem
 
 
-def _check_size(path: Path) -> int:
-    """How many lines there are. A small gzipped file may unpack to more than fits into memory."""
-    unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
+def _check_size(opened: Callable[[], IO[bytes]], what: str) -> int:
+    """How many lines there are."""
     size = lines = 0
-    with unpack(path, "rb") as file:
+    with opened() as file:
         while block := file.read(_BLOCK):
             size, lines = size + len(block), lines + block.count(b"\n")
-            check_extent(f"The table '{path}'", size, lines)
+            check_extent(what, size, lines)
     return lines
 
 
-def _check_header(path: Path, rows: int) -> str:
+def _check_header(opened: Callable[[], IO[bytes]], rows: int, what: str) -> str:
     """The separator. Pandas renames columns of the same name, so the header is checked here."""
-    unpack: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    with unpack(path, "rt", encoding="utf-8-sig", newline="") as file:
+    with TextIOWrapper(opened(), encoding="utf-8-sig", newline="") as file:
         start = file.read(4096)
         if not start.strip():
-            raise SourceError(f"The table '{path}' is empty; give one with a header and rows.")
+            raise SourceError(f"{what} is empty; give one with a header and rows.")
         if "\0" in start:
-            raise SourceError(f"The file '{path}' is binary, not a CSV; give the table as text.")
+            raise SourceError(f"{what} is binary, not a CSV; give it as text.")
         first = start.lstrip().splitlines()[0]
         separator = max(",\t;", key=first.count)  # the comma where all are equal
         file.seek(0)
         header = next(filter(None, csv.reader(file, delimiter=separator)), [])
-    check_extent(f"The table '{path}'", rows=rows, columns=len(header))
-    check_names(header, f"The table '{path}'")
+    check_extent(what, rows=rows, columns=len(header))
+    check_names(header, what)
     return separator
 
 

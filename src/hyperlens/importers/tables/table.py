@@ -25,25 +25,26 @@ from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.runs.limits import with_limits
 from hyperlens.spaces.cube import BoolArray
-from hyperlens.spaces.parameter import Kind, Parameter
+from hyperlens.spaces.parameter import Kind, Parameter, is_number
 from hyperlens.spaces.space import Space, as_space
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 _FOLDER = "trials.csv"
+_SPACES = ("configspace.json", "configspace.yaml", "configspace.csv", "configspace.pcs")
 _FACTS = ("budget", "seed", "instance", "started", "ended", "proposer", "reason")  # as in Trial
 Rows = list[dict[str, Any]]
 
 
 def from_file(path: Path, start: bytes, options: ReadOptions) -> History:
     """Read a table out of a file."""
-    return _history(read_frame(path, start), options, f"table {path.name}", f"The table '{path}'")
+    return from_rows(read_frame(path, start), options, f"table {path.name}", f"The table '{path}'")
 
 
 def from_frame(frame: DataFrame, options: ReadOptions) -> History:
     """Read a DataFrame."""
-    return _history(frame, options, "a DataFrame", "The DataFrame")
+    return from_rows(frame, options, "a DataFrame", "The DataFrame")
 
 
 def recognised(folder: Path) -> bool:
@@ -51,16 +52,21 @@ def recognised(folder: Path) -> bool:
 
 
 def from_folder(folder: Path, options: ReadOptions) -> History:
-    """Read `trials.csv` with the space beside it, `configspace.json`, `.yaml` or `.csv`."""
-    if options.space is None and not options.parameters:
-        for name in ("configspace.json", "configspace.yaml", "configspace.csv"):
-            if path := inside(folder, name):
-                space = _listed_space(path) if name.endswith("csv") else Space.load(path)
-                options = replace(options, space=space)
-                break
+    """Read `trials.csv` with the space beside it."""
     path = folder / _FOLDER
     frame = read_frame(path, start_of(path))
-    return _history(frame, options, f"table {folder.name}/{_FOLDER}", f"The table '{path}'")
+    source, what = f"table {folder.name}/{_FOLDER}", f"The table '{path}'"
+    return from_rows(frame, beside(folder, options), source, what)
+
+
+def beside(folder: Path, options: ReadOptions) -> ReadOptions:
+    """The options with the space that lies in a folder, unless the user says what is searched."""
+    if options.space is None and not options.parameters:
+        for name in _SPACES:
+            if path := inside(folder, name):
+                space = _listed_space(path) if name.endswith("csv") else Space.load(path)
+                return replace(options, space=space)
+    return options
 
 
 def _listed_space(path: Path) -> Space:
@@ -96,7 +102,8 @@ def _listed_parameter(row: dict[str, str]) -> Parameter | tuple[str, Any]:
     return Parameter(name, sort, low, high, log)
 
 
-def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> History:
+def from_rows(frame: DataFrame, options: ReadOptions, source: str, what: str) -> History:
+    """Read one trial a row; `what` names the table in sentences."""
     if options.study is not None:
         raise SourceError(f"{what} holds one run and no studies by name; leave out the study.")
     frame = unpacked(frame)
@@ -106,13 +113,18 @@ def _history(frame: DataFrame, options: ReadOptions, source: str, what: str) -> 
     space = None if options.space is None else as_space(options.space)
     if space is not None and options.parameters:
         raise parameters_refused()
-    roles = assign_roles(columns, space, options, what)
+
+    def numeric(column: str) -> bool:
+        return all(map(is_number, typed(frame[column])[1]))
+
+    roles = assign_roles(columns, space, options, what, numeric)
     if len(frame) == 0:
         raise SourceError(f"{what} has no rows; give one row for each trial.")
     notes = list(frame.attrs.get("notes", ()))
     steps = find_steps(frame, roles, space, options, what)
     if steps is not None:
-        roles = assign_roles([c for c in columns if c != steps.column], space, options, what)
+        others = [c for c in columns if c != steps.column]
+        roles = assign_roles(others, space, options, what, numeric)
         notes += steps.notes
     notes += roles.notes
     costs = [numbers(frame[column], column, bad_cost) for column in roles.costs]
