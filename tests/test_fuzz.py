@@ -333,6 +333,7 @@ for source in [*sys.argv[1:], *sys.argv[1:]]:
     real = os.path.realpath(source)
     for path, mode in seen:
         installed = path.startswith((sys.prefix, sys.base_prefix, os.path.dirname(hl.__file__)))
+        installed |= path.startswith("/sys/fs/cgroup/cpu")  # libraries count the processors
         if mode not in ("r", "rb") or not (os.path.realpath(path).startswith(real) or installed):
             print(source, path, mode)
 """
