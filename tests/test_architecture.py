@@ -137,7 +137,13 @@ NAMESAKES = {
 }
 
 # who else says "resource": scikit-learn's halving, runs kept by 0.1, Python's files, HTTP
-RESOURCE = {"importers.tools.sklearn", "importers.tools.syne_tune", "proposal", "front", "dashboard.access.guard"}
+RESOURCE = {
+    "importers.tools.sklearn",
+    "importers.tools.syne_tune",
+    "proposal",
+    "front",
+    "dashboard.access.guard",
+}
 
 LONG = 60  # lines of a function
 DOZEN = 12

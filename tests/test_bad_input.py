@@ -64,6 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     space.to_json(at / "space.json")
     frame(at, "run.csv")
     journal(at / "run.log", trials_of(30))
+    (at / "again.log").write_bytes((at / "run.log").read_bytes())
     (at / "text.txt").write_text("hello")
     (at / "empty.db").write_bytes(b"")
     (at / "run.pkl").write_bytes(b"\x80\x04.")
@@ -91,7 +92,7 @@ def of_table(at: Path) -> list[object]:
         (["explain", "none.db"], "no file"),
         (["explain", "sqlite:///none.db"], "no database"),
         (["explain", "ftp://host/x"], "'ftp://' cannot be read"),
-        (["explain", "."], "is a folder"),
+        (["explain", "."], "choose one of 'again.log' (Optuna), 'run.log' (Optuna)."),
         (["explain", "text.txt"], "of no kind that can be read"),
         (["explain", "empty.db"], "is empty"),
         (["explain", "other.db"], "holds no Optuna studies"),

@@ -28,6 +28,7 @@ from hyperlens.importers.tools import (
 )
 from hyperlens.runs.history import History
 
+_SCHEMA = 2**17  # bytes at the start of a SQLite file, with the names of its tables
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 REMEDY = (
     "give the storage or folder of a run that docs/formats.md lists, or a table as CSV, Parquet or "
@@ -75,9 +76,13 @@ def file_kind(path: Path) -> Kind | None:
     """What a file is, by its first bytes, by what its JSON holds, or by its name."""
     start = start_of(path)
     if start.startswith(b"SQLite format 3\0"):
-        if vizier.recognised(path):
+        schema = start_of(path, _SCHEMA)
+        if vizier.recognised(schema):
             return _of_tool("Vizier", partial(vizier.read, path), path, studies=True)
-        return Kind("Optuna", lambda options: guarded(partial(from_file, path, options), path))
+        known = b"trial_params" in schema or Path(f"{path}-wal").exists()
+        return Kind(
+            "Optuna", lambda options: guarded(partial(from_file, path, options), path), known
+        )
     opening = start.lstrip().removeprefix(b"\xef\xbb\xbf")[:1]
     if opening == b"{" and b'"op_code"' in start:
         return Kind(
