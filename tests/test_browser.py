@@ -648,6 +648,33 @@ def test_only_runs_that_can_be_compared_are_ticked(watch: Open, tmp_path: Path) 
         page.wait_for_selector('#comparison:has-text("After 5 trials")')
 
 
+def test_many_runs_are_listed_searched_and_gone_back_to(watch: Open, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    for k in range(8):
+        plain(path, f"run-{k}", trials=k)
+    with served(create_app([str(path)])) as client:
+        seen = watch(PHONE)
+        page = seen.page
+        page.goto(client.address)
+        rows = page.locator("#runs tbody tr")
+        page.wait_for_selector('#message:text-is("Choose one of 8 runs.")')
+        assert [row.locator("td").first.inner_text() for row in rows.all()] == list("01234567")
+        assert rows.first.locator("td").nth(2).inner_text() == "no trials"
+        page.get_by_role("button", name="Trials").click(click_count=2)
+        assert rows.first.locator("a").inner_text() == "run-7 (runs.db)"
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+        page.get_by_label("Search in the table").first.fill("run-6")
+        assert rows.count() == 1
+        rows.first.locator("a").click()
+        settled(page, "overview", "data")
+        assert page.locator("#seen").inner_text() == "6 trials"
+        page.go_back()
+        page.wait_for_selector('#message:text-is("Choose one of 8 runs.")')
+        assert rows.count() == 1  # the search is still there
+        assert seen.complaints == []
+
+
 def test_budgets_are_short_and_lower_ones_are_used_unless_told(watch: Open, tmp_path: Path) -> None:
     rows = [f"{k % 7 / 7},{(k % 7 / 7 - 0.5) ** 2},{(1, 25 / 9, 9)[k % 3]}" for k in range(45)]
     (tmp_path / "t.csv").write_text("\n".join(["x,loss,budget", *rows]) + "\n")

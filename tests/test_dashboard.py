@@ -34,6 +34,7 @@ from hyperlens.dashboard.query import SECTIONS
 from hyperlens.dashboard.reader import Reader, digest
 from hyperlens.errors import SourceError
 from hyperlens.importers.optuna.study_names import studies
+from hyperlens.importers.optuna.study_sizes import study_sizes
 from hyperlens.reports.render import card_html
 from hyperlens.sections.parameters.regions import regions_card
 from hyperlens.sections.run.overview import trace_card
@@ -231,6 +232,36 @@ def test_studies_of_a_storage_are_listed(tmp_path: Path) -> None:
     assert [r.title for r in reader.runs()] == ["one (a.db)", "two <b> (a.db)", "t.csv"]
 
 
+def test_a_storage_tells_how_large_its_studies_are(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'a.db'}"
+    down = study(tmp_path / "a.db", "down", trials=6)
+    up = optuna.create_study(study_name="up", storage=storage, direction="maximize")
+    for value in (1.0, 3.0, 2.0, math.inf):
+        up.tell(up.ask(), value)
+    up.tell(up.ask(), state=optuna.trial.TrialState.FAIL)
+    up.ask()  # runs
+    two = optuna.create_study(study_name="two", storage=storage, directions=["minimize"] * 2)
+    two.tell(two.ask(), (1.0, 2.0))
+    kept = optuna.create_study(study_name="kept", storage=storage)
+    trial = kept.ask()
+    kept._storage.set_trial_system_attr(trial._trial_id, "constraints", [1.0])
+    kept.tell(trial, 0.5)
+    optuna.create_study(study_name="empty", storage=storage)
+    sizes = study_sizes(storage)
+    assert sizes == study_sizes(str(tmp_path / "a.db"))
+    assert {name: (s.trials, s.running, s.objectives, s.best) for name, s in sizes.items()} == {
+        "down": (6, 0, 1, down.best_value),
+        "up": (6, 1, 1, 3.0),
+        "two": (1, 0, 2, None),
+        "kept": (1, 0, 1, None),  # limits decide which counts
+        "empty": (0, 0, 1, None),
+    }
+    assert sizes["empty"].changed is None
+    assert sizes["up"].changed is not None
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    assert study_sizes(str(tmp_path / "t.csv")) == study_sizes(str(tmp_path / "no.db")) == {}
+
+
 def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     places = [tmp_path / "a" / "run_1", tmp_path / "b" / "run_1", tmp_path / "c" / "other"]
     for place in places:
@@ -254,9 +285,16 @@ def test_a_run_keeps_its_number_and_is_listed_once(
         study(path, "one", trials=2)
         assert until(lambda: (seen := ready(client))["trials"] == 2 and seen)
         assert listed(client) == [(0, "a.db")]
+        first = client.get("/api/runs").json()
+        key, sizes = first["runs"][0]["key"], [run["size"] for run in first["runs"]]
+        assert [size["trials"] for size in sizes] == [2]
+        assert "runs" not in client.get(f"/api/runs?known={first['edition']}").json()  # no news
         study(path, "two", trials=3)
         until(lambda: len(listed(client)) > 1)
         assert listed(client) == [(0, "one (a.db)"), (1, "two (a.db)")]
+        later = client.get(f"/api/runs?known={first['edition']}").json()
+        assert [run["size"]["trials"] for run in later["runs"]] == [2, 3]
+        assert later["runs"][0]["key"] == key != later["runs"][1]["key"]
         assert [ready(client, k)["trials"] for k in (0, 1)] == [2, 3]
 
 

@@ -25,6 +25,7 @@ from hyperlens.front import asset, front_end, plotly_js
 from hyperlens.front.templates import live_html
 
 MOST_BODY = 64 * 1024  # bytes of a query
+LIVE = ("keeping.js", "address.js", "comparing.js", "runs.js", "live.js")
 DAY = "public, max-age=86400"
 
 
@@ -64,7 +65,7 @@ def create_app(
                 "/front.js",
                 _file(
                     "text/javascript",
-                    lambda: front_end("keeping.js", "address.js", "comparing.js", "live.js"),
+                    lambda: front_end(*LIVE),
                 ),
             ),
             Route("/plotly.js", _file("text/javascript", plotly_js)),
@@ -103,11 +104,15 @@ def _file(kind: str, content: Callable[[], str]) -> Callable[[Request], Any]:
 
 async def _runs(request: Request) -> Response:
     dispatcher = _dispatcher(request)
+    listed, edition = dispatcher.runs(), dispatcher.edition
+    told = {"ready": dispatcher.listed, "edition": edition}
+    if request.query_params.get("known") == str(edition):  # thousands of runs are told once
+        return JSONResponse(told)
     runs = [
-        {"id": k, "key": dispatcher.key(run), "title": run.title}
-        for k, run in enumerate(dispatcher.runs())
+        {"id": k, "key": dispatcher.key(run), "title": run.title, "size": dispatcher.size(k)}
+        for k, run in enumerate(listed)
     ]
-    return JSONResponse({"ready": dispatcher.listed, "runs": runs})
+    return JSONResponse({**told, "runs": runs})
 
 
 async def _state(request: Request) -> Response:

@@ -22,11 +22,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a source: its study, if the source is a storage. It may get another title."""
+    """One run of a source: its study, if the source is a storage. It may get another title.
+
+    `size` is what the source tells of it unread: how many trials, the best, when it changed.
+    """
 
     source: int
     study: str | None
     title: str = field(compare=False)
+    size: dict[str, Any] | None = field(default=None, compare=False)
 
 
 def key_of(source: Source, run: Run) -> str:
@@ -48,6 +52,7 @@ class RunState:
     version: str = ""  # a digest of everything that was read
     trials: int = 0
     analysed: int = 0
+    best: float | None = None  # of the first objective, where it is the only one
     parameters: tuple[str, ...] = ()
     objectives: tuple[tuple[str, bool], ...] = ()  # with whether each is maximised
     budgets: tuple[float, ...] = ()
@@ -63,6 +68,12 @@ class RunState:
         return told | {
             "budgets": [b for b in self.budgets if math.isfinite(b)]
         }  # JSON has no others
+
+    @property
+    def size(self) -> dict[str, Any]:
+        """What a list of runs shows of it."""
+        many = len(self.objectives)
+        return {"trials": self.trials, "objectives": many, "best": self.best}
 
 
 def labels(places: Sequence[str]) -> list[str]:

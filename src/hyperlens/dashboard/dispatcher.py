@@ -36,6 +36,8 @@ class Dispatcher:
         self._sources = sources
         self._lock = threading.RLock()
         self._runs: list[Run] = []
+        self._numbers: dict[Run, int] = {}
+        self.edition = 0  # of the list of runs
         self._looks: dict[int, Look] = {}
         self._listed, self._listing = -1e9, False
         self._jobs: dict[str, Job] = {}  # by key, unfinished
@@ -60,6 +62,11 @@ class Dispatcher:
     def listed(self) -> bool:
         """Is it known yet which runs there are?"""
         return self._listed > 0
+
+    def size(self, number: int) -> dict[str, Any] | None:
+        """What is known of how large a run is; of one that its source does not tell, from a look."""
+        run, look = self._runs[number], self._looks.get(number)
+        return run.size or (look.state.size if look and look.state else None)
 
     def key(self, run: Run) -> str:
         """What an address calls a run: the same whenever the page is started on it, and no path."""
@@ -144,17 +151,23 @@ class Dispatcher:
             number = self._number(run)
             unnamed = self._number(Run(run.source, None, ""))
             if number is not None:
+                before = self._runs[number]
+                self.edition += (before.title, before.size) != (run.title, run.size)
                 self._runs[number] = run  # perhaps by another title
-            elif unnamed is not None:  # a storage that had no study when it was listed
+                continue
+            if unnamed is not None:  # a storage that had no study when it was listed
+                self._numbers.pop(self._runs[unnamed])
                 self._runs[unnamed] = run
                 self._looks.pop(unnamed, None)
             else:
                 self._runs.append(run)
+            self._numbers[run] = len(self._runs) - 1 if unnamed is None else unnamed
+            self.edition += 1
         if self._runs and 0 not in self._looks:
             self.state(0)  # the page will ask for it; the look begins now
 
     def _number(self, run: Run) -> int | None:
-        return self._runs.index(run) if run in self._runs else None
+        return self._numbers.get(run)
 
     def _look(self, job: Job) -> None:
         number = self._number(job.content)
@@ -163,6 +176,8 @@ class Dispatcher:
         look = self._looks[number]
         look.pending, look.time, look.problem = False, time.monotonic(), job.problem
         if job.state == "done":
+            changed = look.state is None or look.state.version != job.result.version
+            self.edition += changed and self._runs[number].size is None
             look.state = job.result
 
     def _keep(self, job: Job) -> None:

@@ -2,15 +2,16 @@
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections import OrderedDict
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hyperlens.dashboard.catalogue import Run, RunState, Source, labels
-from hyperlens.errors import NoTrials
+from hyperlens.errors import AnalysisError, NoTrials
 from hyperlens.runs.history import History
 
 MOST_RUNS = 8  # runs kept in memory, each with what was computed from it
@@ -32,21 +33,37 @@ class Reader:
 
     def __init__(self, sources: tuple[Source, ...]) -> None:
         self.sources = sources
+        self._listed: dict[str, tuple[Any, dict[str | None, dict[str, Any] | None]]] = {}
         self._snapshots: OrderedDict[tuple[int, str | None], Snapshot] = OrderedDict()
 
     def runs(self) -> list[Run]:
         """Every run of every source; a storage is listed study by study."""
-        from hyperlens.importers.optuna.study_names import studies
-
         runs = []
         texts = labels([source.where for source in self.sources])
         for k, (source, label) in enumerate(zip(self.sources, texts, strict=True)):
-            names = (source.study,) if source.study else studies(source.where)
+            sizes = self._sizes(source.where)
+            names = (source.study,) if source.study else tuple(sizes)
             if len(names) > 1 or (names and source.study is None and len(self.sources) > 1):
-                runs += [Run(k, name, f"{name} ({label})") for name in names]
+                runs += [Run(k, name, f"{name} ({label})", sizes.get(name)) for name in names]
             else:
-                runs.append(Run(k, names[0] if names else None, label))
+                name = names[0] if names else None
+                runs.append(Run(k, name, label, sizes.get(name)))
         return runs
+
+    def _sizes(self, where: str) -> dict[str | None, dict[str, Any] | None]:
+        """The studies of a storage with what it tells of each; asked again when it changed."""
+        from hyperlens.importers.optuna.study_names import studies
+        from hyperlens.importers.optuna.study_sizes import study_sizes
+
+        mark = _mark(where)
+        last = self._listed.get(where)
+        if last is None or mark is None or last[0] != mark:
+            sizes: dict[str | None, dict[str, Any] | None] = {
+                name: asdict(size) for name, size in study_sizes(where).items()
+            }
+            last = (mark, sizes or dict.fromkeys(studies(where)))
+            self._listed[where] = last
+        return last[1]
 
     def look(self, run: Run) -> RunState:
         """What there is of the run now; nothing yet, perhaps."""
@@ -113,6 +130,7 @@ def _state(history: History, version: str, seconds: float) -> RunState:
         title=history.source,
         trials=len(history.trials),
         analysed=sum(t.state in history.analysed for t in history.trials),
+        best=_best(history),
         parameters=history.space.names,
         objectives=tuple((o.name, o.maximize) for o in history.objectives),
         budgets=budgets if len(budgets) > 1 else (),
@@ -121,6 +139,17 @@ def _state(history: History, version: str, seconds: float) -> RunState:
         models=tells_models(history),
         seconds=seconds,
     )
+
+
+def _best(history: History) -> float | None:
+    """Of one objective; None where there is none yet."""
+    if len(history.objectives) != 1:
+        return None
+    try:
+        best = history.best().costs[0]
+    except AnalysisError:
+        return None
+    return best if math.isfinite(best) else None
 
 
 def _mark(where: str) -> Any:

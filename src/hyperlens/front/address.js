@@ -1,6 +1,7 @@
 // The address says what is shown: every choice is in it, so that a page can be reloaded, gone back to,
 // kept and sent. Choices of the page have their own names, those of a card the card's before them.
 
+const field = (id) => document.getElementById(id);
 let wishes = new URLSearchParams(location.search);
 let target = location.hash.slice(1); // a card that has yet to come
 

@@ -1,23 +1,45 @@
 // The list of runs, and which of them are compared: until the reader chooses, those that can be.
 
 const MOST_TICKED = 6; // runs that are compared without being asked
+const MOST_BOXES = 24; // runs that have a box each
 const AROUND = 10000; // milliseconds between two looks at other runs
 const around = new Map(); // run -> what was last seen of it, and when
 
 function fillRuns(runs) {
-  if (JSON.stringify(runs) === JSON.stringify(view.runs)) return;
+  const names = (list) => list.map((run) => [run.key, run.title]);
+  const same = JSON.stringify(names(runs)) === JSON.stringify(names(view.runs));
   view.runs = runs;
-  fill(field("run"), runs.map((run) => [run.key, run.title]));
+  if (same) return;
+  fill(field("run"), names(runs));
   hideUnless("comparison", runs.length > 1);
-  const known = new Map(boxes().map((box) => [Number(box.value), box]));
-  for (const run of runs) {
-    if (known.has(run.id)) known.get(run.id).nextSibling.textContent = ` ${run.title}`;
-    else field("compared").append(boxOf(run));
-  }
-  tickAsWished();
+  field("adding").hidden = runs.length <= MOST_BOXES;
+  if (runs.length > MOST_BOXES) field("titles").replaceChildren(...runs.map((run) => new Option(run.title)));
+  fillBoxes();
   if (view.run === null) followAddress();
   else if (view.begun) askAll([slots.get("comparison")]);
 }
+
+// A box for every run, or, of very many, for those that are compared.
+function fillBoxes() {
+  const keys = (wishes.get("compare") ?? "").split(",");
+  const few = view.runs.length <= MOST_BOXES;
+  const known = new Map(boxes().map((box) => [Number(box.value), box]));
+  for (const run of view.runs) {
+    if (known.has(run.id)) known.get(run.id).nextSibling.textContent = ` ${run.title}`;
+    else if (few || keys.includes(run.key)) field("compared").append(boxOf(run));
+  }
+  tickAsWished();
+}
+
+field("add").addEventListener("change", () => {
+  const run = view.runs.find((one) => one.title === field("add").value);
+  if (!run) return;
+  field("add").value = "";
+  const keys = touched() ? wishes.get("compare").split(",").filter((key) => key !== "none") : [wishedRun()?.key];
+  chosen("compare", [...new Set([...keys, run.key])].join(","));
+  fillBoxes();
+  askChanged();
+});
 
 function boxOf(run) {
   const label = element("label");

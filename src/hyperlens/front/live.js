@@ -4,7 +4,6 @@ const LATE = ["summary", "footprint", "method"]; // they wait for what others co
 const GROWN = 1.1; // long computations are done again when a run has so many times the trials
 const RESTED = 12000; // milliseconds without news after which they are done for all trials
 const NOTHING = { objectives: [], budgets: [], parameters: [], explained: [], recorded: true, models: false };
-const field = (id) => document.getElementById(id);
 const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 const slots = new Map(
   [...document.querySelectorAll(".slot")].map((place) => [
@@ -234,27 +233,29 @@ for (const id of LISTS) {
     askChanged();
   });
 }
-field("run").addEventListener("change", () => {
+field("run").addEventListener("change", () => goTo(view.runs.find((run) => run.key === field("run").value)));
+
+function goTo(run) {
   OF_ONE_RUN.forEach((name) => wish(name, null));
-  chosen("run", field("run").value);
+  chosen("run", run.key);
   followAddress();
-});
+}
+
 field("follow").addEventListener("change", () => chosen("follow", field("follow").checked ? null : "no"));
 field("choices").addEventListener("submit", (event) => event.preventDefault());
 
 // Show what the address says, from the start and after every step back.
 function followAddress() {
-  const wished = wishes.get("run");
-  const run = wished === null ? view.runs[0] : view.runs.find((one) => one.key === wished);
+  const run = wishedRun();
   field("follow").checked = wishes.get("follow") !== "no";
+  fillBoxes();
   if (!run) {
-    field("run").selectedIndex = -1;
-    say("There is no such run here; choose another one.");
+    leave();
+    say(wishes.has("run") ? "There is no such run here; choose another one." : `Choose one of ${view.runs.length} runs.`);
   } else if (run.id !== view.run) {
     choose(run);
   } else {
     for (const id of ["run", ...LISTS]) settleList(field(id));
-    tickAsWished();
     chooseAsWished(document);
     new Set(controlsOf(document).map((control) => control.closest(".card"))).forEach(applyChoices);
     document.querySelectorAll(".grid").forEach((grid) => grid.look(wishedView(grid)));
@@ -268,20 +269,38 @@ function settleList(list) {
   list.value = values.includes(wishes.get(list.id)) ? wishes.get(list.id) : values[0] ?? "";
 }
 
-function choose(run) {
+// Of many runs the first is as good as any: which one is asked.
+function wishedRun() {
+  if (wishes.has("run")) return view.runs.find((one) => one.key === wishes.get("run"));
+  return view.runs.length > MOST_TICKED ? undefined : view.runs[0];
+}
+
+function clear(run, title) {
   target = location.hash.slice(1);
-  Object.assign(view, { run: run.id, seen: null, begun: false, changed: Date.now() });
+  Object.assign(view, { run, seen: null, begun: false, changed: Date.now() });
   for (const slot of slots.values()) {
     slot.asked += 1;
     slot.wish = "";
     show(slot, "", "");
   }
-  field("run").value = run.key;
   fillChoices(NOTHING);
-  entitle(run.title);
+  entitle(title);
   field("seen").textContent = "";
+  listRuns(view.runs);
+}
+
+function choose(run) {
+  clear(run.id, run.title);
+  field("run").value = run.key;
+  field("runs").open = false;
   say("Reading …");
   view.hurry();
+}
+
+function leave() {
+  clear(null, "Runs");
+  field("run").selectedIndex = -1;
+  field("runs").open = true;
 }
 
 // Following the run
@@ -339,8 +358,7 @@ async function watch() {
   for (;;) {
     let pause = document.hidden ? 10000 : 1500;
     try {
-      const listed = await request("api/runs");
-      steady(() => fillRuns(listed.runs));
+      await refreshRuns();
       const run = view.run;
       if (run !== null) {
         const seen = await request(`api/state?run=${run}`);
@@ -348,7 +366,7 @@ async function watch() {
         else if (run === view.run && seen.problem) say(seen.problem);
         else pause = 250;
         await lookAround();
-      } else {
+      } else if (!view.runs.length) {
         pause = 250;
       }
     } catch (problem) {

@@ -18,13 +18,14 @@ function compare(a, b, way) {
 const cell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 function csvOf(grid) {
-  const { columns, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
+  const { columns, rows } = grid.whole();
   const lines = [columns, ...rows].map((row) => row.map((v) => cell(v === null ? "" : String(v))).join(","));
   return `${lines.join("\n")}\n`;
 }
 
 function adoptGrid(grid) {
-  const { columns, numeric, rows } = JSON.parse(grid.querySelector("script.rows").textContent);
+  const { columns, numeric, rows: first } = JSON.parse(grid.querySelector("script.rows").textContent);
+  let rows = first;
   const body = grid.querySelector("tbody");
   const heads = [...grid.querySelectorAll("thead th")];
   const state = { by: -1, way: 1, page: 0, rows };
@@ -49,7 +50,11 @@ function adoptGrid(grid) {
       const line = element("tr");
       line.append(...row.map((value, k) => {
         const looks = { className: numeric[k] ? "number" : "text", textContent: shown(value) };
-        return k ? element("td", looks) : element("th", { scope: "row", ...looks });
+        if (k) return element("td", looks);
+        const head = element("th", { scope: "row", ...looks });
+        const link = grid.link?.(row);
+        if (link) head.replaceChildren(element("a", { textContent: shown(value), ...link }));
+        return head;
       }));
       return line;
     }));
@@ -82,6 +87,12 @@ function adoptGrid(grid) {
   });
   search.addEventListener("input", () => { refresh(); tell(); });
   refresh();
+
+  grid.whole = () => ({ columns, rows });
+  grid.renew = (newer) => {
+    rows = newer;
+    refresh();
+  };
 
   // What the reader looks at, and the same in a newer table.
   grid.view = () => ({ wanted: search.value, by: columns[state.by], way: state.way, page: state.page });
