@@ -19,6 +19,7 @@ from views import tree
 
 from hyperlens.dashboard import create_app
 from hyperlens.dashboard.catalogue import Source
+from hyperlens.dashboard.query import SECTIONS
 from hyperlens.reports.render import report_html
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.parameters.importance import both
@@ -340,6 +341,18 @@ def settled(page: Any, *slots: str) -> None:
         page.wait_for_selector(f'.slot[data-section="{slot}"]:not([aria-busy])')
 
 
+def quick_only(page: Any) -> None:
+    """Cards that need a surrogate stay empty, where a test is not about them."""
+
+    def answer(route: Any) -> None:
+        if SECTIONS[route.request.post_data_json["section"]].quick:
+            route.continue_()
+        else:
+            route.fulfill(json={"state": "done", "version": "", "trials": 10**9, "html": ""})
+
+    page.route("**/api/ask", answer)
+
+
 def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
     watch: Open, live: tuple[Client, Path]
 ) -> None:
@@ -648,6 +661,51 @@ def test_only_runs_that_can_be_compared_are_ticked(watch: Open, tmp_path: Path) 
         page.wait_for_selector('#comparison:has-text("After 5 trials")')
 
 
+def test_cost_direction_condition_and_limits_are_chosen_on_the_page(
+    watch: Open, tmp_path: Path
+) -> None:
+    rows = [f"{k / 39},{'ab'[k % 2]},{k % 7 / 7},{k / 39},{k}" for k in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,kind,loss,accuracy,latency", *rows]) + "\n")
+    with served(create_app([str(tmp_path / "t.csv")])) as client:
+        seen = watch()
+        page = seen.page
+        quick_only(page)
+        page.goto(client.address)
+        page.locator("#part summary").click()
+        page.get_by_label("Cost").fill("accuracy, loss")
+        page.get_by_role("button", name="Apply").click()
+        page.wait_for_selector("#message:has-text(\"choose one under 'Direction'\")")
+        page.get_by_label("Direction").select_option("max")
+        page.get_by_role("button", name="Apply").click()
+        settled(page, "overview", "data", "objectives")
+        texts = page.locator("#objective option").all_inner_texts()
+        assert texts[0] == "accuracy (higher is better)"
+        assert texts[1:] == ["loss (lower is better)", "all at once (hypervolume)"]
+        page.get_by_label("Objective", exact=True).select_option("all at once (hypervolume)")
+        eventually(page, "document.querySelector('#trace')?.textContent.includes('hypervolume')")
+        page.get_by_label("Only where").fill("kind == 'a'")
+        page.get_by_label("Limits").fill("latency < 30")
+        page.keyboard.press("Enter")
+        page.wait_for_selector('#seen:text-is("20 trials")')
+        page.reload()
+        page.wait_for_selector('#seen:text-is("20 trials")')
+        assert (
+            page.locator("#narrowed").inner_text()
+            == "accuracy, loss · kind == 'a' · latency < 30 · max"
+        )
+        settled(page, "data")
+        assert page.locator("#data th:has-text('keeps the limits')").count() == 1
+        page.go_back()
+        page.wait_for_selector('#seen:text-is("40 trials")')
+        page.locator("#part summary").click()
+        page.get_by_label("Only where").fill("speed > 1")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#message:has-text(\"no 'speed' to compare in 'Only where'\")")
+        page.get_by_role("button", name="Whole run").click()
+        settled(page, "overview", "data")
+        assert seen.complaints == []
+
+
 def test_many_runs_are_listed_searched_and_gone_back_to(watch: Open, tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     for k in range(8):
@@ -655,6 +713,7 @@ def test_many_runs_are_listed_searched_and_gone_back_to(watch: Open, tmp_path: P
     with served(create_app([str(path)])) as client:
         seen = watch(PHONE)
         page = seen.page
+        quick_only(page)
         page.goto(client.address)
         rows = page.locator("#runs tbody tr")
         page.wait_for_selector('#message:text-is("Choose one of 8 runs.")')

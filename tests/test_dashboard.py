@@ -28,11 +28,12 @@ from optuna.storages.journal import JournalFileBackend
 import hyperlens as hl
 from hyperlens.dashboard import create_app
 from hyperlens.dashboard.cache import Cache
-from hyperlens.dashboard.catalogue import Run, Source
+from hyperlens.dashboard.catalogue import Part, Run, Source
 from hyperlens.dashboard.jobs import DIED
 from hyperlens.dashboard.query import SECTIONS
 from hyperlens.dashboard.reader import Reader, digest
-from hyperlens.errors import SourceError
+from hyperlens.dashboard.worker import _for_the_page
+from hyperlens.errors import AnalysisError, SourceError
 from hyperlens.importers.optuna.study_names import studies
 from hyperlens.importers.optuna.study_sizes import study_sizes
 from hyperlens.reports.render import card_html
@@ -325,6 +326,40 @@ def test_the_largest_budget_alone_as_by_the_command(tmp_path: Path) -> None:
         assert (
             "All 60 trials as they were read" in answered(client, "data", budget="largest")["html"]
         )
+
+
+def test_a_part_of_a_run_is_read_as_by_the_command(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x, kind = rng.random(40), np.tile(["a", "b"], 20)
+    frame = pd.DataFrame({"x": x, "kind": kind, "loss": x**2, "score": x, "latency": 30 * x})
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    reader, run = Reader((Source(str(path)),)), Run(0, None, "t.csv")
+    whole = reader.read(run)
+    other = reader.read(run, Part(cost=("score", "loss"), maximize=True, limits=("latency < 20",)))
+    expected = hl.read(path, objective=("score", "loss"), maximize=True, constraint="latency < 20")
+    assert digest(other.history) == digest(expected)
+    assert other.state.objectives == (("score", True), ("loss", False))
+    part = Part(where="kind == 'a' and x < 0.5")
+    narrow = reader.read(run, part)
+    chosen = whole.history.select(where="kind == 'a' and x < 0.5")
+    assert digest(narrow.history) == digest(chosen)
+    assert narrow.state.parameters == ("x",)
+    assert narrow.state.trials == len(chosen.trials) < whole.state.trials
+    assert reader.read(run, part) is narrow  # kept while the run is the same
+    frame.iloc[:-1].to_csv(path, index=False)
+    assert reader.read(run, part) is not narrow
+    with pytest.raises(AnalysisError, match="There is no 'speed' to compare"):
+        reader.read(run, Part(where="speed > 1"))
+
+
+def test_sentences_name_the_fields_of_the_page() -> None:
+    said = _for_the_page("Say which with --objective COLUMN (objective= in Python), one of a, b.")
+    assert said == "Say which with 'Cost', one of a, b."
+    said = _for_the_page(
+        "It is open; add --maximize or --minimize (maximize=True or False in Python)."
+    )
+    assert said == "It is open; choose one under 'Direction'."
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import fake_worker
 import pytest
@@ -20,7 +21,7 @@ from live_page import Client, ready, served
 from hyperlens.dashboard import create_app
 from hyperlens.dashboard.access import connections, server
 from hyperlens.dashboard.access.root_path import clean
-from hyperlens.dashboard.catalogue import Source
+from hyperlens.dashboard.catalogue import WHOLE, Source
 from hyperlens.dashboard.query import SECTIONS, SURROGATES, BadQuery, parse
 from hyperlens.errors import SourceError
 from hyperlens.sections.choices import Choices
@@ -43,7 +44,7 @@ anything = st.recursive(
     ),
     max_leaves=5,
 )
-NAMES = ["section", "budget", "runs", *asdict(Choices())]
+NAMES = ["section", "budget", "runs", "part", "together", *asdict(Choices())]
 likely = st.sampled_from(
     [
         *SECTIONS,
@@ -76,6 +77,8 @@ def test_a_query_holds_only_what_the_run_knows(body: dict[str, Any]) -> None:
     assert 0 <= choices.splits <= 20
     assert all(what in ("split", "merge") and id >= 0 for what, id in choices.steps)
     assert set(query.runs) <= {0, 1}
+    assert query.part == WHOLE or isinstance(body["part"], dict)
+    assert query.together in (False, body.get("together"))
     others = {f.name for f in fields(Choices)} - {"objective", *by}
     assert all(getattr(choices, name) == getattr(Choices(), name) for name in others)
 
@@ -93,6 +96,13 @@ def test_a_query_holds_only_what_the_run_knows(body: dict[str, Any]) -> None:
         {"section": "comparison", "runs": [0, 99]},
         {"section": "comparison", "runs": [0]},
         {"section": "proposals", "trial": 5},
+        {"section": "data", "part": ["where"]},
+        {"section": "data", "part": {"where": 3}},
+        {"section": "data", "part": {"where": "a" * 501}},
+        {"section": "data", "part": {"maximize": "yes"}},
+        {"section": "data", "part": {"cost": "loss"}},
+        {"section": "data", "part": {"cost": [""]}},
+        {"section": "data", "part": {"limits": ["x < 1"] * 9}},
         [1, 2],
     ],
 )
@@ -107,6 +117,11 @@ def test_what_no_run_knows_is_refused(fake: Client, body: Any) -> None:
 def test_a_run_has_a_number_and_nothing_else(fake: Client, run: str) -> None:
     assert fake.get(f"/api/state?run={run}").status_code == 400
     assert fake.post("/api/ask", {"run": run, "section": "data"}).status_code == 400
+
+
+@pytest.mark.parametrize("part", ["{", "[1]", '{"where": 1}', "[" * 5000])
+def test_a_part_of_a_run_is_said_in_json(fake: Client, part: str) -> None:
+    assert fake.get(f"/api/state?run=0&part={quote(part)}").status_code == 400
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hyperlens.dashboard.access.root_path import RootPath
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.dashboard.dispatcher import Dispatcher, Look
 from hyperlens.dashboard.jobs import Job
-from hyperlens.dashboard.query import SECTIONS, BadQuery
+from hyperlens.dashboard.query import SECTIONS, BadQuery, part_of
 from hyperlens.dashboard.worker import work
 from hyperlens.front import asset, front_end, plotly_js
 from hyperlens.front.templates import live_html
@@ -116,7 +116,8 @@ async def _runs(request: Request) -> Response:
 
 
 async def _state(request: Request) -> Response:
-    look = _dispatcher(request).state(_number(request.query_params.get("run")))
+    part = part_of(_json(request.query_params.get("part", "null")))
+    look = _dispatcher(request).state(_number(request.query_params.get("run")), part)
     return JSONResponse(_public(look))
 
 
@@ -171,13 +172,17 @@ async def _body(request: Request) -> dict[str, Any]:
         raw += part
         if len(raw) > MOST_BODY:
             raise BadQuery("That is too long.")
-    try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError) as problem:  # the latter: brackets in brackets
-        raise BadQuery("Send JSON.") from problem
+    body = _json(raw)
     if not isinstance(body, dict):
         raise BadQuery("Send a JSON object.")
     return body
+
+
+def _json(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as problem:  # the latter: brackets in brackets
+        raise BadQuery("Send JSON.") from problem
 
 
 def _number(value: Any) -> int:

@@ -21,6 +21,22 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What a page wants of a run: other costs, another direction, trials that meet a condition, limits.
+
+    Nothing leaves it to the command line, and that to the run.
+    """
+
+    cost: tuple[str, ...] = ()
+    maximize: bool | None = None
+    where: str | None = None
+    limits: tuple[str, ...] = ()
+
+
+WHOLE = Part()
+
+
+@dataclass(frozen=True)
 class Run:
     """One run of a source: its study, if the source is a storage. It may get another title.
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperlens.dashboard.cache import Cache
-from hyperlens.dashboard.catalogue import Run, RunState, Source, key_of
+from hyperlens.dashboard.catalogue import WHOLE, Part, Run, RunState, Source, key_of
 from hyperlens.dashboard.jobs import Job, Lane
-from hyperlens.dashboard.query import BadQuery, parse
+from hyperlens.dashboard.query import BadQuery, Query, parse, part_of
 from hyperlens.dashboard.worker import work
 
 LOOK_EVERY = 1.0  # seconds between two looks at a run
 PATIENCE = 5.0  # times the seconds that reading takes, for runs that take long to read
 LIST_EVERY = 10.0
 MOST_TICKETS = 500
+MOST_PARTS = 50
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Dispatcher:
         self._runs: list[Run] = []
         self._numbers: dict[Run, int] = {}
         self.edition = 0  # of the list of runs
-        self._looks: dict[int, Look] = {}
+        self._looks: dict[tuple[int, Part], Look] = {}
         self._listed, self._listing = -1e9, False
         self._jobs: dict[str, Job] = {}  # by key, unfinished
         self._tickets: dict[str, tuple[Job, Lane]] = {}
@@ -65,35 +66,43 @@ class Dispatcher:
 
     def size(self, number: int) -> dict[str, Any] | None:
         """What is known of how large a run is; of one that its source does not tell, from a look."""
-        run, look = self._runs[number], self._looks.get(number)
+        run, look = self._runs[number], self._looks.get((number, WHOLE))
         return run.size or (look.state.size if look and look.state else None)
 
     def key(self, run: Run) -> str:
         """What an address calls a run: the same whenever the page is started on it, and no path."""
         return key_of(self._sources[run.source], run)
 
-    def state(self, run: int) -> Look:
+    def state(self, run: int, part: Part = WHOLE) -> Look:
         """What is known of a run; a look that is due is taken meanwhile."""
         with self._lock:
             if not 0 <= run < len(self._runs):
                 raise BadQuery("There is no such run.")
-            look = self._looks.setdefault(run, Look())
+            look = self._looks.setdefault((run, part), Look())
+            self._forget_parts()
             every = max(LOOK_EVERY, PATIENCE * look.state.seconds if look.state else 0.0)
             if not look.pending and time.monotonic() - look.time > every:
                 look.pending = True
-                self._quick.put(Job(f"look {run}", "look", self._runs[run]), first=True)
+                task = (self._runs[run], part)
+                self._quick.put(Job(f"look {run} {part}", "look", task), first=True)
             return look
+
+    def _forget_parts(self) -> None:
+        """Looks at whole runs are kept, of the parts that were asked for the last ones."""
+        parts = [key for key, look in self._looks.items() if key[1] != WHOLE and not look.pending]
+        for key in parts[:-MOST_PARTS]:
+            del self._looks[key]
 
     def ask(self, run: int, body: Any) -> dict[str, Any] | Job:
         """The answer, if it was given before to the same data; else the job that will give it."""
-        look = self.state(run)
+        look = self.state(run, part_of(body.get("part") if isinstance(body, dict) else None))
         if look.state is None:
             raise BadQuery(look.problem or "This run is still being read; ask again in a moment.")
         with self._lock:
             query = parse(body, look.state, len(self._runs))
             if query.section == "comparison" and len(query.runs) < 2:
                 raise BadQuery("Choose at least two runs to compare.")
-            key = query.key(run, self._versions(look.state, query.runs))
+            key = query.key(run, self._versions(look.state, query))
             answer = self.cache.get(key)
             if answer is not None:
                 return answer
@@ -119,11 +128,11 @@ class Dispatcher:
             job, lane = entry
             lane.cancel(job, only_waiting)
 
-    def _versions(self, state: RunState, others: tuple[int, ...]) -> tuple[str, ...]:
+    def _versions(self, state: RunState, query: Query) -> tuple[str, ...]:
         """Of the data, and of the titles that other runs are shown with."""
         versions = [state.version]
-        for k in others:
-            other = self.state(k).state
+        for k in query.runs:
+            other = self.state(k, query.part).state
             versions.append("" if other is None else f"{other.version} {self._runs[k].title}")
         return tuple(versions)
 
@@ -158,22 +167,23 @@ class Dispatcher:
             if unnamed is not None:  # a storage that had no study when it was listed
                 self._numbers.pop(self._runs[unnamed])
                 self._runs[unnamed] = run
-                self._looks.pop(unnamed, None)
+                self._looks.pop((unnamed, WHOLE), None)
             else:
                 self._runs.append(run)
             self._numbers[run] = len(self._runs) - 1 if unnamed is None else unnamed
             self.edition += 1
-        if self._runs and 0 not in self._looks:
+        if self._runs and (0, WHOLE) not in self._looks:
             self.state(0)  # the page will ask for it; the look begins now
 
     def _number(self, run: Run) -> int | None:
         return self._numbers.get(run)
 
     def _look(self, job: Job) -> None:
-        number = self._number(job.content)
+        run, part = job.content
+        number = self._number(run)
         if number is None:
             return
-        look = self._looks[number]
+        look = self._looks[number, part]
         look.pending, look.time, look.problem = False, time.monotonic(), job.problem
         if job.state == "done":
             changed = look.state is None or look.state.version != job.result.version

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from hyperlens.dashboard.catalogue import RunState
+from hyperlens.dashboard.catalogue import WHOLE, Part, RunState
 from hyperlens.sections.choices import Choices, Step
 from hyperlens.sections.plan import PLAN, Section
 
@@ -15,6 +15,8 @@ SURROGATES = ("additive", "gp", "forest")
 MOST_SPLITS = 20
 MOST_STEPS = 60
 MOST_RUNS = 12  # beside each other
+MOST_TEXTS = 8  # costs, limits
+MOST_LETTERS = 500
 LARGEST = "largest"  # budget: what lower ones and pruned trials say of it is not used
 
 
@@ -30,6 +32,8 @@ class Query:
     choices: Choices = field(default_factory=Choices)
     budget: float | Literal["largest"] | None = None
     runs: tuple[int, ...] = ()
+    part: Part = WHOLE
+    together: bool = False  # all objectives at once, by what a trial adds to their hypervolume
 
     @property
     def quick(self) -> bool:
@@ -53,7 +57,36 @@ def parse(body: Any, state: RunState, runs: int) -> Query:
         choices=_choices(body, state, section),
         budget=_among(body, "budget", (*state.budgets, LARGEST) if state.budgets else ()),
         runs=_runs(body.get("runs", []), runs) if section.id == "comparison" else (),
+        part=part_of(body.get("part")),
+        together=body.get("together") is True and len(state.objectives) > 1,
     )
+
+
+def part_of(wanted: Any) -> Part:
+    """What of a run a request is about; texts are read as those of the command line are."""
+    if wanted is None:
+        return WHOLE
+    if not isinstance(wanted, Mapping):
+        raise BadQuery("A part of a run is a JSON object.")
+    maximize, where = wanted.get("maximize"), wanted.get("where")
+    if maximize not in (None, True, False) or not isinstance(where, str | None):
+        raise BadQuery("A direction is true or false, and a condition is a text.")
+    if len(where or "") > MOST_LETTERS:
+        raise BadQuery(f"A condition has at most {MOST_LETTERS} characters.")
+    return Part(
+        cost=_texts(wanted.get("cost", [])),
+        maximize=maximize,
+        where=where or None,
+        limits=_texts(wanted.get("limits", [])),
+    )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > MOST_TEXTS:
+        raise BadQuery(f"At most {MOST_TEXTS} costs and as many limits can be named.")
+    if not all(isinstance(text, str) and 0 < len(text) <= MOST_LETTERS for text in value):
+        raise BadQuery(f"A cost and a limit are texts of at most {MOST_LETTERS} characters.")
+    return tuple(value)
 
 
 def _choices(body: Mapping[str, Any], state: RunState, section: Section) -> Choices:

@@ -24,7 +24,9 @@ def query_cards(
     A report shows the effects of many parameters, a page those of one at a time: where none is chosen,
     of the most important one.
     """
-    section, history = SECTIONS[query.section], _at_budget(history, query)
+    section, history = SECTIONS[query.section], _chosen(history, query)
+    if query.together:  # the one objective that there is then
+        query = replace(query, choices=replace(query.choices, objective=None))
     seconds = sum(part.seconds for part in section.parts)
     seconds += 0.0 if section.quick else SURROGATES.seconds + IMPORTANCE.seconds
     explanation = Explanation(history, query.choices, runs, progress, seconds)
@@ -35,13 +37,14 @@ def query_cards(
     return section.cards(explanation)
 
 
-def _at_budget(history: History, query: Query) -> History:
-    """The run at the budget asked for; kept with the run, so that what is computed from it is too."""
-    budget = query.budget
-    if budget is None:
+def _chosen(history: History, query: Query) -> History:
+    """The run at the budget asked for, perhaps with all objectives as one; kept with the run, so that
+    what is computed from it is too."""
+    if query.budget is None and not query.together:
         return history
-    key = ("at budget", budget)
+    key = ("chosen", query.budget, query.together)
     if key not in history.memory:
-        history.memory[key] = Selection(budget=budget).of(history)
-    at_budget: History = history.memory[key]
-    return at_budget
+        selection = Selection(budget=query.budget, hypervolume=query.together)
+        history.memory[key] = selection.of(history)
+    chosen: History = history.memory[key]
+    return chosen

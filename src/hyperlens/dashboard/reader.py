@@ -10,7 +10,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hyperlens.dashboard.catalogue import Run, RunState, Source, labels
+from hyperlens.dashboard.catalogue import WHOLE, Part, Run, RunState, Source, labels
 from hyperlens.errors import AnalysisError, NoTrials
 from hyperlens.runs.history import History
 
@@ -34,7 +34,7 @@ class Reader:
     def __init__(self, sources: tuple[Source, ...]) -> None:
         self.sources = sources
         self._listed: dict[str, tuple[Any, dict[str | None, dict[str, Any] | None]]] = {}
-        self._snapshots: OrderedDict[tuple[int, str | None], Snapshot] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[int, str | None, Part], Snapshot] = OrderedDict()
 
     def runs(self) -> list[Run]:
         """Every run of every source; a storage is listed study by study."""
@@ -65,41 +65,60 @@ class Reader:
             self._listed[where] = last
         return last[1]
 
-    def look(self, run: Run) -> RunState:
+    def look(self, run: Run, part: Part = WHOLE) -> RunState:
         """What there is of the run now; nothing yet, perhaps."""
         try:
-            return self.read(run).state
+            return self.read(run, part).state
         except NoTrials:
             return RunState(title=run.title)
 
-    def read(self, run: Run) -> Snapshot:
-        """The run as it is now."""
-        from hyperlens import importers
-
-        key, source = (run.source, run.study), self.sources[run.source]
-        mark = _mark(source.where)
+    def read(self, run: Run, part: Part = WHOLE) -> Snapshot:
+        """The run as it is now, or what of it is wanted."""
+        key, source = (run.source, run.study, part), self.sources[run.source]
         last = self._snapshots.get(key)
-        if last is None or mark is None or last.mark != mark:
-            start = time.perf_counter()
-            history = importers.read(
-                source.where,
-                run.study,
-                source.space,
-                source.objective,
-                source.maximize,
-                constraint=source.constraint,
-            )
-            version = digest(history)
-            if last is None or last.state.version != version:
-                state = _state(history, version, time.perf_counter() - start)
-                last = Snapshot(mark, history, state)
-            else:
-                last = replace(last, mark=mark)  # with what was computed from it
-            self._snapshots[key] = last
+        if part.where is not None:
+            whole = self.read(run, replace(part, where=None))
+            if last is None or last.mark != whole.state.version:
+                last = _narrowed(whole, part.where)
+        else:
+            mark = _mark(source.where)
+            if last is None or mark is None or last.mark != mark:
+                last = _read(run, source, part, mark, last)
+        self._snapshots[key] = last
         self._snapshots.move_to_end(key)
         while len(self._snapshots) > MOST_RUNS:
             self._snapshots.popitem(last=False)
         return last
+
+
+def _read(run: Run, source: Source, part: Part, mark: Any, last: Snapshot | None) -> Snapshot:
+    """The run read again; where it is the same, with what was computed from it."""
+    from hyperlens import importers
+
+    start = time.perf_counter()
+    history = importers.read(
+        source.where,
+        run.study,
+        source.space,
+        part.cost or source.objective,
+        source.maximize if part.maximize is None else part.maximize,
+        constraint=(*(source.constraint or ()), *part.limits) or None,
+    )
+    version = digest(history)
+    if last is not None and last.state.version == version:
+        return replace(last, mark=mark)
+    return Snapshot(mark, history, _state(history, version, time.perf_counter() - start))
+
+
+def _narrowed(whole: Snapshot, where: str) -> Snapshot:
+    """The trials that meet a condition, as a run of its own."""
+    from hyperlens.runs.selection import Selection
+
+    start = time.perf_counter()
+    history = Selection(where=where).of(whole.history)
+    version = digest(history)
+    seconds = whole.state.seconds + time.perf_counter() - start
+    return Snapshot(whole.state.version, history, _state(history, version, seconds))
 
 
 def digest(history: History) -> str:

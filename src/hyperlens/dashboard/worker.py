@@ -5,6 +5,7 @@ whatever happens here; to cancel is to end this process.
 """
 
 import os
+import re
 import signal
 import traceback
 from collections.abc import Callable
@@ -13,6 +14,14 @@ from typing import Any
 
 from hyperlens.dashboard.catalogue import Run, Source
 
+FIELDS = {
+    "add --maximize or --minimize": "choose one under 'Direction'",
+    "--objective COLUMN": "'Cost'",
+    "--objective": "'Cost'",
+    "--maximize": "'Direction'",
+    "--where": "'Only where'",
+    "--constraint": "'Limits'",
+}
 MOMENT = 0.05  # seconds in which a first look follows upon the list of runs
 
 Progress = Callable[[str, float], None]
@@ -50,7 +59,7 @@ def _sentence(problem: Exception) -> str:
     from hyperlens.errors import HyperlensError
 
     if isinstance(problem, HyperlensError):
-        return str(problem)
+        return _for_the_page(str(problem))
     if os.environ.get("HYPERLENS_DEBUG"):
         traceback.print_exc()
     return (
@@ -59,13 +68,21 @@ def _sentence(problem: Exception) -> str:
     )
 
 
+def _for_the_page(sentence: str) -> str:
+    """Where a sentence names an option, the field of the page that does the same."""
+    sentence = re.sub(r" \([^()]*= ?[^()]* in Python\)", "", sentence)
+    for option, field in FIELDS.items():
+        sentence = re.sub(rf"{option}(?![-\w])", field, sentence)
+    return sentence
+
+
 def _list(reader: Any, content: Any, progress: Progress) -> list[Run]:
     runs: list[Run] = reader.runs()
     return runs
 
 
-def _look(reader: Any, run: Run, progress: Progress) -> Any:
-    return reader.look(run)
+def _look(reader: Any, content: Any, progress: Progress) -> Any:
+    return reader.look(*content)
 
 
 def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
@@ -80,8 +97,8 @@ def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:
     if not query.quick:
         compile_ahead()
     progress("reading", 0.0)
-    shown = reader.read(run)
-    compared = {other.title: reader.read(other) for other in others}
+    shown = reader.read(run, query.part)
+    compared = {other.title: reader.read(other, query.part) for other in others}
     runs = {title: other.history for title, other in compared.items()}
     cards = query_cards(shown.history, query, runs, progress)
     return {

@@ -86,7 +86,7 @@ async function lookAround() {
   if (view.runs.length > MOST_TICKED || touched()) return;
   for (const { id } of view.runs) {
     if (id === view.run || Date.now() - (around.get(id)?.at ?? 0) < AROUND) continue;
-    const seen = await request(`api/state?run=${id}`);
+    const seen = await request(stateOfRun(id));
     if (seen.ready || seen.problem) around.set(id, { seen: seen.ready ? seen : null, at: Date.now() });
   }
   if (view.seen) tick();

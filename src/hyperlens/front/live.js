@@ -4,6 +4,8 @@ const LATE = ["summary", "footprint", "method"]; // they wait for what others co
 const GROWN = 1.1; // long computations are done again when a run has so many times the trials
 const RESTED = 12000; // milliseconds without news after which they are done for all trials
 const NOTHING = { objectives: [], budgets: [], parameters: [], explained: [], recorded: true, models: false };
+const TOGETHER = " all"; // no objective's name: it begins with a space
+const MOST_TOGETHER = 4; // objectives
 const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 const slots = new Map(
   [...document.querySelectorAll(".slot")].map((place) => [
@@ -11,7 +13,7 @@ const slots = new Map(
     { section: place.dataset.section, by: place.dataset.by.split(" "), quick: "quick" in place.dataset, place, asked: 0, wish: "", html: "", key: "", version: "", trials: 0, ticket: null },
   ]),
 );
-const view = { run: null, seen: null, begun: false, changed: 0, runs: [], hurry: () => {} };
+const view = { run: null, part: "null", seen: null, begun: false, changed: 0, runs: [], hurry: () => {} };
 
 async function request(path, body) {
   const answer = await fetch(path, body && {
@@ -39,7 +41,9 @@ const hideUnless = (name, needed) =>
   document.querySelectorAll(`[data-of="${name}"]`).forEach((part) => { part.hidden = !needed; });
 
 function fillChoices(seen) {
-  fill(field("objective"), seen.objectives.map(([name]) => [name, name]));
+  const objectives = seen.objectives.map(([name, up]) => [name, `${name} (${up ? "higher" : "lower"} is better)`]);
+  const several = objectives.length > 1 && objectives.length <= MOST_TOGETHER;
+  fill(field("objective"), [...objectives, ...(several ? [[TOGETHER, "all at once (hypervolume)"]] : [])]);
   hideUnless("objective", seen.objectives.length > 1);
   fill(field("budget"), [["", "largest, and what others say of it"], ...seen.budgets.map((b) => [b, rounded(b)]), ["largest", "largest alone"]]);
   hideUnless("budget", seen.budgets.length > 1);
@@ -64,7 +68,10 @@ const CHOSEN = {
 };
 
 function query(slot) {
-  const asked = { run: view.run, section: slot.section, objective: field("objective").value || null };
+  const objective = field("objective").value || null;
+  const asked = { run: view.run, section: slot.section, objective: objective === TOGETHER ? null : objective };
+  if (objective === TOGETHER) asked.together = true;
+  if (view.part !== "null") asked.part = JSON.parse(view.part);
   const budget = field("budget").value;
   if (budget) asked.budget = budget === "largest" ? budget : Number(budget);
   for (const name of slot.by) if (name in CHOSEN) asked[name] = CHOSEN[name]();
@@ -222,8 +229,9 @@ function askAll(some = [...slots.values()]) {
 const askChanged = () => askAll([...slots.values()].filter((slot) => JSON.stringify(query(slot)) !== slot.wish));
 
 const LISTS = ["objective", "budget", "surrogate", "parameter", "other", "trial"];
+const TEXTS = ["cost", "where", "limits"];
 const UNDOES = ["objective", "budget", "surrogate", "parameter"]; // splits made by hand
-const OF_ONE_RUN = ["steps", "trial"];
+const OF_ONE_RUN = ["steps", "trial", "direction", ...TEXTS];
 
 for (const id of LISTS) {
   field(id).addEventListener("change", () => {
@@ -242,7 +250,41 @@ function goTo(run) {
 }
 
 field("follow").addEventListener("change", () => chosen("follow", field("follow").checked ? null : "no"));
-field("choices").addEventListener("submit", (event) => event.preventDefault());
+
+// What of the run is analysed, and how it is read; asked for when all of it is written.
+function apply() {
+  wish("steps", null);
+  for (const id of TEXTS) wish(id, field(id).value.trim());
+  chosen("direction", field("direction").value);
+  followAddress();
+}
+field("choices").addEventListener("submit", (event) => {
+  event.preventDefault();
+  apply();
+});
+field("whole").addEventListener("click", () => {
+  for (const id of [...TEXTS, "direction"]) field(id).value = "";
+  apply();
+});
+
+function partWished() {
+  const listed = (name, sign) => (wishes.get(name) ?? "").split(sign).map((text) => text.trim()).filter(Boolean);
+  const direction = wishes.get("direction");
+  const part = {
+    cost: listed("cost", ","),
+    maximize: direction === null ? null : direction === "max",
+    where: wishes.get("where"),
+    limits: listed("limits", ";"),
+  };
+  return part.cost.length || part.maximize !== null || part.where || part.limits.length ? part : null;
+}
+
+function showPart() {
+  for (const id of TEXTS) field(id).value = wishes.get(id) ?? "";
+  settleList(field("direction"));
+  const said = [...TEXTS, "direction"].filter((id) => wishes.has(id)).map((id) => wishes.get(id));
+  field("narrowed").textContent = said.join(" · ");
+}
 
 // Show what the address says, from the start and after every step back.
 function followAddress() {
@@ -252,7 +294,7 @@ function followAddress() {
   if (!run) {
     leave();
     say(wishes.has("run") ? "There is no such run here; choose another one." : `Choose one of ${view.runs.length} runs.`);
-  } else if (run.id !== view.run) {
+  } else if (run.id !== view.run || JSON.stringify(partWished()) !== view.part) {
     choose(run);
   } else {
     for (const id of ["run", ...LISTS]) settleList(field(id));
@@ -277,13 +319,15 @@ function wishedRun() {
 
 function clear(run, title) {
   target = location.hash.slice(1);
-  Object.assign(view, { run, seen: null, begun: false, changed: Date.now() });
+  Object.assign(view, { run, part: JSON.stringify(partWished()), seen: null, begun: false, changed: Date.now() });
   for (const slot of slots.values()) {
     slot.asked += 1;
     slot.wish = "";
     show(slot, "", "");
   }
   fillChoices(NOTHING);
+  around.clear();
+  showPart();
   entitle(title);
   field("seen").textContent = "";
   listRuns(view.runs);
@@ -354,16 +398,19 @@ function followUp() {
   }
 }
 
+const stateOfRun = (run) => `api/state?run=${run}&part=${encodeURIComponent(view.part)}`;
+
 async function watch() {
   for (;;) {
     let pause = document.hidden ? 10000 : 1500;
     try {
       await refreshRuns();
-      const run = view.run;
+      const { run, part } = view;
+      const current = () => run === view.run && part === view.part;
       if (run !== null) {
-        const seen = await request(`api/state?run=${run}`);
-        if (run === view.run && seen.ready) steady(() => news(seen));
-        else if (run === view.run && seen.problem) say(seen.problem);
+        const seen = await request(stateOfRun(run));
+        if (current() && seen.ready) steady(() => news(seen));
+        else if (current() && seen.problem) say(seen.problem);
         else pause = 250;
         await lookAround();
       } else if (!view.runs.length) {
