@@ -37,7 +37,6 @@ import optuna
 
 import hyperlens as hl
 from benchmarks.machine import description
-from benchmarks.optimizers import branin
 from hyperlens import Parameter, Space
 from hyperlens.runs.hypervolume import volume
 from hyperlens.spaces.cube import FloatArray
@@ -142,6 +141,12 @@ def lcbench(position: int) -> Problem | None:
 
 
 # Constraints and failures
+
+
+def branin(x: FloatArray) -> float:
+    a, b = x
+    bent = b - 5.1 / (4 * math.pi**2) * a**2 + 5 / math.pi * a - 6
+    return float(bent**2 + 10 * (1 - 1 / (8 * math.pi)) * math.cos(a) + 10)
 
 
 def disc(values: Mapping[str, Any]) -> Answer:

@@ -1,0 +1,201 @@
+"""Runs as the page docs/results/optimizers.md: regrets by group, ranks, curves, overhead, what fails.
+
+Regrets are compared by their logarithm, those below FLOOR as equal: what is smaller is rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+import hyperlens as hl
+from benchmarks.machine import description
+from benchmarks.optimizers.measure import Run
+from benchmarks.optimizers.players import OURS, PEERS
+from hyperlens.words import counted
+
+FLOOR = 1e-6
+PARTS = (0.25, 0.5, 1.0)  # of the trials, at which the best so far is shown
+NEARLY_ALL = 0.9  # of the problems, for a player to be ranked with the others
+ALPHA = 0.05
+GROUPS = {
+    "smooth": "BBOB 1, 5 to 9",
+    "ill-conditioned": "BBOB 2, 10 to 14",
+    "multimodal": "BBOB 3, 4, 15 to 24",
+    "noise 5 %": "Gaussian, sd 5 % of the spread of random configurations",
+    "noise 20 %": "the same with 20 %",
+    "diverging": "costs grow to 10^9 spreads beyond an edge, then trials fail",
+    "mixed": "floats, an integer and categories; a choice of three models with their own parameters",
+    "LCBench": "networks on tasks of OpenML, YAHPO's model, 7 parameters",
+}
+
+
+def page(found: list[Run], half: str) -> str:
+    found = [r for r in found if r.half == half]
+    frame = pd.DataFrame(
+        {
+            "player": [r.player for r in found],
+            "problem": [_key(r) for r in found],
+            "group": [r.group for r in found],
+            "regret": [_log(r.final) for r in found],
+        }
+    )
+    table = frame.pivot_table(index=["group", "problem"], columns="player", values="regret")
+    order = table.rank(axis=1).mean().sort_values().index
+    table = table[[OURS, *(name for name in order if name != OURS)]]
+    table, unplayed = table[table[OURS].notna()], int(table[OURS].isna().sum())
+    left = [name for name in GROUPS if name not in table.index.get_level_values(0)]
+    missing = [name for name in PEERS if name not in table]
+    lines = [
+        f"# Optimisers\n\n`python -m benchmarks.optimizers`. {description()}\n",
+        "Functions that others wrote: BBOB (Hansen et al. 2009, as `ioh` computes them) with 25 trials "
+        "for each dimension, and LCBench. Functions with an odd number and tasks at even positions are "
+        f"there to choose settings on; this page is of the other half ({_dims(found)}), with other "
+        "instances and seeds, on which none was chosen. Regret is that of what is recommended at the "
+        "end, without noise, in units in which a random configuration has 1 in the "
+        "median and the best 0; equal trials for everyone. "
+        "Where there is noise ours is asked for `hl.recommend`, SMAC3 for its incumbent, and the best "
+        "measured is taken of the others.\n",
+    ]
+    if missing:
+        lines.append(f"Not measured here: {', '.join(missing)}.\n")
+    if unplayed:
+        lines.append(
+            f"Ours has played {len(table)} problems so far; {unplayed} more that others have played are "
+            f"not on this page. Groups without one: {', '.join(left) or 'none'}.\n"
+        )
+    lines += ["## Regret by group", "", *_by_group(table), ""]
+    lines += ["## Ranks", "", *_ranks(table), ""]
+    lines += ["## Ours beside each", "", *_beside(table), ""]
+    lines += ["## Best so far", "", *_curves(found, table), ""]
+    lines += ["## Overhead", "", *_overhead(found, table), ""]
+    lines += ["## Where ours falls short", "", *_short(table), ""]
+    return "\n".join([*lines, ""])
+
+
+def _key(run: Run) -> str:
+    return f"{run.problem} #{run.repeat}"
+
+
+def _log(regret: float) -> float:
+    return math.log10(max(regret, FLOOR))
+
+
+def _dims(found: list[Run]) -> str:
+    names = {_key(r): r.problem for r in found if r.player == OURS}
+    dims = {name.split("d=")[1].split(",")[0] for name in names.values() if "d=" in name}
+    return f"{counted(len(names), 'problem')}, d = {', '.join(sorted(dims, key=int))}"
+
+
+def _regret(log: float) -> str:
+    return (
+        ""
+        if math.isnan(log)
+        else f"below {FLOOR:g}"
+        if log <= math.log10(FLOOR)
+        else f"{10**log:.2g}"
+    )
+
+
+def _row(cells: Iterable[object]) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _head(cells: list[object]) -> list[str]:
+    return [_row(cells), "|" + "---|" * len(cells)]
+
+
+def _by_group(table: pd.DataFrame) -> list[str]:
+    lines = ["Median; where a player has played fewer problems of a group, their number.", ""]
+    lines += _head(["group", *table])
+    for name, what in GROUPS.items():
+        if name not in table.index.get_level_values(0):
+            continue
+        part = table.loc[name]
+        medians, counts = part.median(), part.notna().sum()
+        full = medians[counts == len(part)]
+        cells = []
+        for player in table:
+            text = _regret(medians[player])
+            if 0 < counts[player] < len(part):
+                text += f" (of {counts[player]})"
+            best = player in full and medians[player] == full.min()
+            cells.append(f"**{text}**" if best else text)
+        lines.append(_row([f"{name} ({len(part)}): {what}", *cells]))
+    return lines
+
+
+def _ranks(table: pd.DataFrame) -> list[str]:
+    most = [p for p in table if table[p].notna().mean() >= NEARLY_ALL]
+    whole = table[most].dropna().reset_index(drop=True)
+    if len(most) < 3:
+        return ["Too few players have played all problems."]
+    record = hl.compare(whole, maximize=False)
+    lines = _head(["player", "average rank"])
+    lines += [_row([name, f"{rank:.2f}"]) for name, rank in record.ranks.items()]
+    return [
+        f"Of those that have played nearly all problems, {len(whole)} of them:",
+        "",
+        *lines,
+        "",
+        record.sentence,
+    ]
+
+
+def _beside(table: pd.DataFrame) -> list[str]:
+    """Each peer on the problems that it has played: wins, losses, Wilcoxon's p adjusted by Finner."""
+    lines = _head(["peer", "problems", "ours better", "worse", "p (Wilcoxon)"])
+    for peer in [p for p in table if p != OURS]:
+        both = table[[OURS, peer]].dropna().reset_index(drop=True)
+        if len(both) < 2:
+            continue
+        pair = hl.compare(both, maximize=False).pairs[0]
+        wins = int((both[OURS] < both[peer]).sum())
+        losses = int((both[OURS] > both[peer]).sum())
+        lines.append(_row([peer, len(both), wins, losses, f"{pair.p:.2g}"]))
+    return lines
+
+
+def _curves(found: list[Run], table: pd.DataFrame) -> list[str]:
+    lines = ["Median of the best measured so far; in brackets how many runs it is of.", ""]
+    lines += _head(["player", *(f"{100 * part:g} % of the trials" for part in PARTS)])
+    for player in table:
+        played = set(table.index.get_level_values(1))
+        traces = [r.trace for r in found if r.player == player and _key(r) in played]
+        at = [
+            np.median([_log(t[max(math.ceil(part * len(t)), 1) - 1]) for t in traces])
+            for part in PARTS
+        ]
+        lines.append(_row([f"{player} ({len(traces)})", *(_regret(float(a)) for a in at)]))
+    return lines
+
+
+def _overhead(found: list[Run], table: pd.DataFrame) -> list[str]:
+    lines = ["Processor time a trial beside the cost's own, median over runs, one thread.", ""]
+    lines += _head(["player", "overhead"])
+    for player in table:
+        spent = np.median([r.overhead for r in found if r.player == player])
+        lines.append(_row([player, f"{1e3 * spent:.1f} ms"]))
+    return lines
+
+
+def _short(table: pd.DataFrame) -> list[str]:
+    """Groups in which ours is significantly worse than a peer, or whose median is above another's."""
+    lines = []
+    for name in [g for g in GROUPS if g in table.index.get_level_values(0)]:
+        part = table.loc[name]
+        for peer in [p for p in table if p != OURS]:
+            both = part[[OURS, peer]].dropna().reset_index(drop=True)
+            if len(both) < 2 or both[OURS].median() <= both[peer].median():
+                continue
+            p = hl.compare(both, maximize=False).pairs[0].p
+            sure = "significantly" if p < ALPHA else "not significantly"
+            ours, theirs = (_regret(float(both[c].median())) for c in (OURS, peer))
+            lines.append(
+                f"- {name}: {ours} against {theirs} of {peer} on {len(both)} problems "
+                f"({sure}, p = {p:.2g})"
+            )
+    return lines or ["In no group is the median of ours above another's."]
