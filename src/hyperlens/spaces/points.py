@@ -8,7 +8,7 @@ import scipy
 
 from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, Runs, measure
 
-SAME = 1e-9  # coordinates closer than this are one
+SAME, DIGITS = 1e-9, 9  # coordinates closer than this are one; where rounding makes them equal
 
 
 def sobol(size: int, d: int, seed: int) -> FloatArray:
@@ -38,6 +38,15 @@ def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> Flo
         run = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(runs) - 1)
         latents[:, j] = starts[run] + at - lengths[run]
     return latents
+
+
+def keys(vectors: FloatArray) -> dict[bytes, int]:
+    """The different ones among many vectors, each with its first row: equal up to rounding."""
+    rounded = np.round(np.where(np.isnan(vectors), -1.0, vectors), DIGITS) + 0.0
+    found: dict[bytes, int] = {}
+    for row, vector in enumerate(rounded):
+        found.setdefault(vector.tobytes(), row)
+    return found
 
 
 def same(vectors: FloatArray, vector: FloatArray) -> BoolArray:

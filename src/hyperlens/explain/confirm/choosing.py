@@ -15,7 +15,7 @@ from hyperlens.runs.history import History
 from hyperlens.runs.selection import narrowed
 from hyperlens.runs.where import MISSING, Condition
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
-from hyperlens.spaces.points import same
+from hyperlens.spaces.points import keys, same
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.components import Effect
@@ -116,10 +116,9 @@ def _candidates(
     else:
         drawn = space.sample(CANDIDATES, seed, sobol=True)
     vectors = space.encode(space.decode(drawn))
-    _, first = np.unique(np.where(np.isnan(vectors), -1.0, vectors), axis=0, return_index=True)
-    vectors = vectors[np.sort(first)]
     known = fitted.training.X
-    vectors = vectors[[not same(known, v).any() for v in vectors]]
+    tried = keys(known)
+    vectors = vectors[[row for key, row in keys(vectors).items() if key not in tried]]
     repeated = np.zeros(len(vectors), dtype=bool)
     if about.kind == "best" and not exact(known, fitted.training.y):
         again = known[rivals(fitted)]

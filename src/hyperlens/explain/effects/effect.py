@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
@@ -112,7 +113,7 @@ class Effect(Record):
         best = curves.argmax(axis=1) if self.maximize else curves.argmin(axis=1)
         return int(self.nearly_best[best].sum()), len(curves)
 
-    @property
+    @cached_property
     def gaps(self) -> list[Gap]:
         """Stretches of a numeric parameter without a trial, widest first; one parameter only."""
         return gaps(self)

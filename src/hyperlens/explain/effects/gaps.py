@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,12 +14,15 @@ Gap = tuple[Any, Any]  # the tried values on both sides; None where the range en
 
 def gaps(record: Effect) -> list[Gap]:
     """Stretches of a numeric parameter without a trial, widest first; one parameter only."""
-    seen = sorted(v for v in record.observed[0] if v is not None and math.isfinite(v))
+    if record.support.all():
+        return []
+    seen = sorted({v for v in record.observed[0] if v is not None and math.isfinite(v)})
     stretches = []
     for value, trials in zip(record.values[0], record.support.tolist(), strict=True):
         if trials == 0:
-            below = max((v for v in seen if v < value), default=None)
-            above = min((v for v in seen if v > value), default=None)
+            first, last = bisect_left(seen, value), bisect_right(seen, value)
+            below = seen[first - 1] if first else None
+            above = seen[last] if last < len(seen) else None
             stretches.append((below, above))
     return sorted(dict.fromkeys(stretches), key=lambda gap: -_width(record, gap))
 

@@ -263,10 +263,8 @@ def importance(
     part = good_part(found.primary, quantile, seed) if among == "good" else None
     good = _good(history, part, objective)
     primary, first = _answer(history, found.primary, part, order, level, how)
-    other = found.secondary
-    secondary, second = None, None
-    if other is not None:
-        secondary, second = _answer(history, other, part, order, level, how, HALVES_BESIDE)
+    asked: Any = (found.secondary, part, order, level, how, HALVES_BESIDE)
+    secondary, second = _answer(history, *asked) if found.secondary else (None, None)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second)

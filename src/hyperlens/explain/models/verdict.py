@@ -31,6 +31,7 @@ from hyperlens.explain.models.support import FEW, Sparse, sparse
 from hyperlens.explain.models.training import Training
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import keys
 from hyperlens.surrogates.quality import FAIR_R2, FEWEST, GOOD_R2, Quality, Word
 from hyperlens.words import counted, decimals, number, percent, tenths
 
@@ -126,7 +127,7 @@ def of_surrogate(quality: Quality) -> Ground:
 def _left_out(history: History, data: Training) -> Ground | None:
     """How many configurations that ended are not learnt from, or with a cost that none measured."""
     ended = [t.state is not State.RUNNING for t in history.trials]
-    tried, kept = _different(history.vectors[ended]), _different(data.X)
+    tried, kept = len(keys(history.vectors[ended])), len(keys(data.X))
     if kept < MOST_LEFT_OUT * tried:
         reason = f"{kept} of {tried} configurations were learnt from, the others were left out"
         return Ground("caution", reason, "let more trials end with a cost")
@@ -137,10 +138,6 @@ def _left_out(history: History, data: Training) -> Ground | None:
         )
         return Ground("caution", reason, "let more trials run to the end")
     return None
-
-
-def _different(X: FloatArray) -> int:
-    return len(np.unique(np.where(np.isnan(X), -1.0, X), axis=0))
 
 
 def _supports(places: Iterable[Sparse]) -> Iterable[Ground]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, MOST_GP_TRIALS, check_scale
+from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, check_scale
 from hyperlens.explain.next import winner_words
 from hyperlens.explain.next.overtuning import Overtuning, overtuning
 from hyperlens.explain.next.separation import repeats_needed
@@ -28,6 +28,7 @@ from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, number, percent, tenths
 
+MOST_COMPARED = 800  # configurations, the best among them: each doubling takes eight times as long
 FIVE = 5  # configurations that are named, and repeated
 SURE = 0.9
 MATTERS = 0.01  # of the difference between the median and the best cost
@@ -201,7 +202,7 @@ def winner(
     check_scale(history.data(objective).y)
     tried = configurations(history, history.data(objective))
     _check_comparable(history, tried, chosen.name)
-    small = tried.at_most(MOST_GP_TRIALS, seed)
+    small = tried.at_most(MOST_COMPARED, seed)
     measured = Measured(small.X, small.y, small.which)
     useful, limited = _useful(history, tried, small, chosen.name)
     with one_thread():

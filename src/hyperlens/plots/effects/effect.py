@@ -67,11 +67,10 @@ def _curve(record: Effect) -> Figure:
 
 def _measured(record: Effect) -> Scatter:
     """What the trials measured, bright where it is good."""
-    seen = _seen(record, 0)
-    shown = thinned(range(len(seen)), MOST_DOTS)
+    shown = thinned(range(len(record.observed_cost)), MOST_DOTS)
     colours = {"colorscale": "Cividis", "reversescale": not record.maximize, "opacity": 0.55}
     return dots(
-        [seen[k] for k in shown],
+        _seen(record, 0, shown),
         record.observed_cost[shown],
         "measured",
         {"color": record.observed_cost[shown].tolist(), "size": 5, **colours},
@@ -117,10 +116,11 @@ def _points(record: Effect) -> Figure:
     A point that no trial supports is hollow.
     """
     keys = _grid(record, 0)
-    seen = _seen(record, 0)
+    seen = list(record.observed[0])
     names = [safe(short(n)) for n in labels(record.values[0])]
     ticks = [
-        f"{n} <br>{counted(seen.count(k), 'trial')} " for n, k in zip(names, keys, strict=True)
+        f"{name} <br>{counted(seen.count(value), 'trial')} "
+        for name, value in zip(names, record.values[0], strict=True)
     ]
     fig = figure(
         110 + 52 * max(len(keys), 3),
@@ -171,12 +171,11 @@ def _map(record: Effect) -> Figure:
         gaps = [0 if numeric else 2 for numeric in record.numeric]
         fig.add_trace(Heatmap(**surface, xgap=gaps[0], ygap=gaps[1]))
     shown = thinned(range(len(record.observed_cost)), MOST_DOTS)
-    across, along = _seen(record, 0), _seen(record, 1)
     edge = {"color": DARK, "width": 1}
     fig.add_trace(
         dots(
-            [across[k] for k in shown],
-            [along[k] for k in shown],
+            _seen(record, 0, shown),
+            _seen(record, 1, shown),
             "trials",
             {"color": "rgba(255, 255, 255, 0.85)", "size": 7, "line": edge},
             "trial at %{x}, %{y}<br>measured %{customdata:.5g}",
@@ -228,16 +227,15 @@ def _place(record: Effect, k: int, value: Any) -> Any:
     return None if value is None or not math.isfinite(value) else value
 
 
-def _seen(record: Effect, k: int) -> list[Any]:
-    """Where the trials stand on the axis of parameter k; None where it was inactive."""
-    return [_place(record, k, v) for v in record.observed[k]]
+def _seen(record: Effect, k: int, shown: list[int]) -> list[Any]:
+    """Where some trials stand on the axis of parameter k; None where it was inactive."""
+    return [_place(record, k, record.observed[k][trial]) for trial in shown]
 
 
 def _rug(record: Effect) -> Scatter:
-    seen = _seen(record, 0)
-    shown = thinned(range(len(seen)))
+    shown = thinned(range(len(record.observed_cost)))
     return dots(
-        [seen[k] for k in shown],
+        _seen(record, 0, shown),
         [0] * len(shown),
         "trials",
         {"symbol": "line-ns-open", "color": GREY, "size": 12, "opacity": 0.8},

@@ -11,6 +11,7 @@ from hyperlens.sections.cards.card import Card
 from hyperlens.sections.explanation import Unavailable
 
 DIGITS = 7  # of a number in a figure
+MOST_CSV = 1_000_000  # letters of the table that a card offers: a page stays one that can be sent
 
 
 def figure_of(record: Record) -> dict[str, Any]:
@@ -37,9 +38,10 @@ def card_of(record: Record, id: str, title: str, *how: str, **other: Any) -> Car
         other["figure"] = figure_of(record)
     if "table" not in other:
         other["table"] = record.tables[0]
+    csv = record.to_csv()
     own: dict[str, Any] = {
         "lead": record.lead,
-        "csv": record.to_csv(),
+        "csv": csv if len(csv) <= MOST_CSV else None,
         "verdict": getattr(record, "verdict", None),
         "notes": tuple(note for note in record.notes if note not in record.lead),
     }

@@ -12,7 +12,7 @@ from hyperlens.sections.cards.card import Card, Grid
 from hyperlens.sections.explanation import Records
 from hyperlens.sections.run.overview import TRIALS
 
-MOST_TRIALS = 20_000  # rows of the table of trials
+MOST_TRIALS, MOST_CELLS = 20_000, 150_000  # rows of the table of trials, and of all its columns
 
 
 PARTS = ()
@@ -24,7 +24,7 @@ def cards(records: Records) -> tuple[Card, ...]:
 
 def data_card(record: Trials) -> Card:
     """Of very many trials, the best and the latest."""
-    places, remark = _places(record)
+    places, remark = _places(record, len(record.parameters))
     columns: list[tuple[str, Any, bool, str]] = [
         ("trial", record.number.tolist(), True, meanings.NUMBER),
         ("state", record.state, False, ""),
@@ -38,7 +38,7 @@ def data_card(record: Trials) -> Card:
     if np.isfinite(record.seconds).any():
         columns.append(("seconds", record.seconds.tolist(), True, meanings.SECONDS))
     for name, values in zip(record.parameters, record.values, strict=True):
-        numeric = all(v is None or _is_number(v) for v in values)
+        numeric = all(values[k] is None or _is_number(values[k]) for k in places)
         columns.append((name, values, numeric, meanings.VALUE))
     if record.reasons:
         columns.append(("reason", record.reason, False, ""))
@@ -55,15 +55,15 @@ def data_card(record: Trials) -> Card:
     )
 
 
-def _places(record: Trials) -> tuple[list[int], str]:
-    count = len(record.state)
-    if count <= MOST_TRIALS:
+def _places(record: Trials, parameters: int) -> tuple[list[int], str]:
+    count, most = len(record.state), min(MOST_TRIALS, MOST_CELLS // max(parameters, 1))
+    if count <= most:
         return list(range(count)), "."
     sign = -1.0 if record.maximize else 1.0
     order = np.argsort(
         np.where(np.isfinite(record.cost), sign * record.cost, np.inf), kind="stable"
     )
-    half = MOST_TRIALS // 2
+    half = max(most // 2, 1)
     places = sorted({*order[:half].tolist(), *range(count - half, count)})
     return places, f"; shown are the {half} best and the {half} latest."
 
