@@ -63,6 +63,8 @@ def study(seed: int) -> hl.History:
     n = rng.choice([1, 2, 3, 8, 15, 25])
     objectives = ("loss", "time")[: rng.choice([1, 1, 1, 2])]
     cost = COSTS[rng.choice(list(COSTS))]
+    third = len(objectives) == 2 and seed % 2 == 1  # one more objective, drawn apart
+    apart = random.Random(f"third {seed}")
     mixed = rng.random() < 0.3
     values = space.decode(space.sample(n, seed)) if len(space) else [{} for _ in range(n)]
     first = rng.choice([0, 0, 0, 10**9, 2**62])
@@ -71,6 +73,7 @@ def study(seed: int) -> hl.History:
     for k in range(n):
         state = rng.choice(STATES) if mixed else hl.State.COMPLETE
         costs = tuple(cost(rng) for _ in objectives)
+        costs += tuple(cost(apart) for _ in range(third))
         clock = float(rng.choice([k, 0, 1e12, -5]))
         trials.append(
             hl.Trial(
@@ -84,6 +87,7 @@ def study(seed: int) -> hl.History:
             )
         )
     given = tuple(hl.Objective(name, rng.random() < 0.3) for name in objectives)
+    given += (hl.Objective("size"),) * third
     return hl.History(space, given, tuple(trials))
 
 

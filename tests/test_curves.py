@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hyperlens as hl
+from hyperlens.cli import main
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.curves.rank_correlation import rank_correlation
 from hyperlens.explain.curves.unseen_ends import unseen_ends
@@ -210,6 +212,24 @@ def test_where_a_pruned_trial_stood() -> None:
     assert f", {side} than " in told
     with pytest.raises(AnalysisError, match="Trial 3 is not among the 2 pruned trials"):
         record.pruned(3)
+    alone = record.stopped(15)
+    assert (alone.sentence, alone.lead) == (told, (told,))
+    assert alone.frame["trial"].tolist() == [15]
+
+
+def test_the_command_line_says_why_one_was_pruned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    last = np.full(FEW, STEPS)
+    last[15] = 5
+    run = history(learning(FEW), last)
+    folder = hl.convert(run, "table", tmp_path / "run")
+    monkeypatch.setattr("sys.argv", ["hyperlens", "curves", str(folder), "--trial", "15"])
+    monkeypatch.setenv("COLUMNS", "400")
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert hl.curves(run).pruned(15).replace("\xa0", " ") in capsys.readouterr().out
 
 
 def test_a_median_rule_is_recognised() -> None:
@@ -367,3 +387,24 @@ def test_a_long_run_is_thinned() -> None:
     assert record.best_trial in record.number
     assert set(record.end) == {"complete", "pruned"}
     assert len(record.to_json()) < 900_000
+
+
+def test_a_note_says_which_pruner_stopped_trials_where_the_study_keeps_its_rungs() -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        for step in range(1, 9):
+            trial.report(x + 1 / step, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return x
+
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    halving = optuna.pruners.SuccessiveHalvingPruner(1, 2)
+    for pruner, told in ((halving, "pruned by successive halving"), (None, "is not recorded")):
+        study = optuna.create_study(sampler=sampler, pruner=pruner)
+        study.optimize(objective, 16)
+        stopped = hl.curves(hl.read(study)).pruning
+        assert stopped is not None
+        assert told in stopped.notes[0]

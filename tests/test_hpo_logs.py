@@ -109,7 +109,9 @@ def test_seeds_budgets_states_and_reasons_are_kept(data: Callable[[str], Path]) 
 
 
 def test_a_folder_of_several_runs_names_them(data: Callable[[str], Path]) -> None:
-    with pytest.raises(hl.SourceError, match=r"holds 4 runs; choose one of 'run_1', 'run_2'"):
+    with pytest.raises(
+        hl.SourceError, match=r"holds 4 runs; choose one of 'run_1' \(SMAC\), 'run_2'"
+    ):
         hl.read(data("hpo_logs/smac/mlp"))
     one = hl.read(data("hpo_logs/smac/multi-objective"))
     assert len(one.trials) == 112

@@ -125,6 +125,21 @@ def test_ray_tune_made_into_two_files(tmp_path: Path) -> None:
     assert history.trials[2].state is State.RUNNING
 
 
+def test_two_files_of_ray_tune_beside_its_trials_have_their_curves(tmp_path: Path) -> None:
+    whole = read(tools.ray(tmp_path), objective="loss", maximize=False)
+    names = [f"27c5f_0000{k}" for k in range(3)]
+    put(tmp_path / "configs.json", {n: {"lr": k + 1.0} for k, n in enumerate(names)})
+    put(
+        tmp_path / "results.json",
+        {n: ["loss", whole.trials[k].costs[0]] for k, n in enumerate(names)},
+    )
+    history = read(tmp_path, maximize=False)
+    assert [t.curve for t in history.trials] == [t.curve for t in whole.trials]
+    assert [(t.state, t.budget) for t in history.trials] == [
+        (t.state, t.budget) for t in whole.trials
+    ]
+
+
 def test_keras_tuner(tmp_path: Path) -> None:
     history = read(tools.keras(tmp_path / "project"))
     assert history.objectives[0].name == "val_accuracy"

@@ -223,3 +223,35 @@ def test_commands_and_sections_have_the_front(tmp_path: Path) -> None:
             (card,) = section.cards(asked)
             assert card.title == shown[section.id]
             assert card.figure is not None
+
+
+@pytest.mark.parametrize(("objectives", "repeats"), [(3, 2), (4, 1)])
+def test_with_noise_only_nothing_is_sure(objectives: int, repeats: int) -> None:
+    """Repeats tell how large the noise is, and so that there may be nothing else."""
+    rng = np.random.default_rng(2)
+    space = hl.Space.of([hl.Parameter("x", "float", 0, 1), hl.Parameter("y", "float", 0, 1)])
+    places = np.tile(rng.uniform(size=(12, 2)), (repeats, 1))
+    trials = tuple(
+        hl.Trial(k, {"x": float(x), "y": float(y)}, tuple(rng.normal(size=objectives).tolist()))
+        for k, (x, y) in enumerate(places)
+    )
+    names = tuple(hl.Objective(f"o{k}") for k in range(objectives))
+    found = hl.true_front(hl.History(space, names, trials))
+    assert not (found.probability >= 0.95).any()
+    assert not any(found.known)
+    assert "cannot be told: configurations differ in o0, o1, o2" in found.sentence
+
+
+def test_repeats_that_are_alike_tell_configurations_apart() -> None:
+    """Costs that no parameter explains, but that come back: measured twice, with little noise."""
+    rng = np.random.default_rng(0)
+    costs = np.tile(rng.normal(size=(12, 2)), (2, 1)) + 0.01 * rng.normal(size=(24, 2))
+    places = np.tile(rng.uniform(size=12), 2)
+    space = hl.Space.of([hl.Parameter("x", "float", 0, 1)])
+    trials = tuple(
+        hl.Trial(k, {"x": float(x)}, tuple(map(float, row)))
+        for k, (x, row) in enumerate(zip(places, costs, strict=True))
+    )
+    found = hl.true_front(hl.History(space, (hl.Objective("a"), hl.Objective("b")), trials))
+    assert all(found.known)
+    assert (found.probability[found.on] >= 0.95).all()

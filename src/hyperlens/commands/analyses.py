@@ -131,7 +131,26 @@ failures = record_command(hl.failures, level=LEVEL, seed=SEED)
 
 feasibility = record_command(hl.feasibility, level=LEVEL, seed=SEED)
 
-curves = record_command(hl.curves, level=LEVEL, seed=SEED)
+
+@expanded
+def curves(
+    source: Source,
+    reading: TableReading,
+    *,
+    options: Annotated[dict[str, Any], like(hl.curves, level=LEVEL, seed=SEED)],
+    trial: Annotated[int | None, typer.Option(help="Say why this trial was pruned.")] = None,
+    part: Part,
+    form: Form = "table",
+) -> None:
+    from hyperlens import terminal
+
+    history, objective = read(source, reading, part)
+    with terminal.announced_compilation(), terminal.progress() as step:
+        step("curves", 0.0)
+        record = hl.curves(history, objective=objective, **options)
+        shown = record if trial is None else record.stopped(trial)
+    print_record(shown, form, history.warnings(objective) if trial is None else [])
+
 
 winner = record_command(
     hl.winner,

@@ -131,11 +131,15 @@ class LearningCurves(Record):
 
     def pruned(self, trial: int) -> str:
         """Why this trial was stopped: at which step, where it stood, where it would have ended."""
+        return self.stopped(trial).sentence
+
+    def stopped(self, trial: int) -> Pruning:
+        """What is known of one trial that was stopped."""
         if self.pruning is None:
             raise AnalysisError(
                 "No trial of this run was stopped before its end; ask of another run."
             )
-        return self.pruning.why(trial)
+        return self.pruning.only(trial)
 
     @property
     def tables(self) -> tuple[Table, ...]:

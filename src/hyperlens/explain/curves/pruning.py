@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Pruning(Record):
     `expected` to end, between `low` and `high`, and the `chance` that it would have beaten the best; nan
     where that cannot be told. `count` trials were stopped; of `judged` with a median `worse` were worse
     than it. Of the stopped, `lost` (from `lost_low` to `lost_high`) would have beaten
-    the best, with probability `chance_any` at least one.
+    the best, with probability `chance_any` at least one. Where one trial was `asked` about, it is alone.
     """
 
     objective: str
@@ -72,10 +73,14 @@ class Pruning(Record):
     level: float
     seed: int
     notes: tuple[str, ...] = ()
+    asked: int | None = None
 
     @property
     def sentence(self) -> str:
-        """How many were stopped, and whether one of them would have been best."""
+        """How many were stopped, and whether one of them would have been best; or why the one that is
+        asked about was."""
+        if self.asked is not None:
+            return self.why(self.asked)
         stopped = (
             f"{self.count} of {counted(self.trials, self.noun)} {_were(self.count)} {self.word}"
         )
@@ -107,17 +112,21 @@ class Pruning(Record):
 
     @property
     def lead(self) -> tuple[str, ...]:
-        return tuple(filter(None, (self.sentence, self.rule)))
+        if self.asked is not None:
+            return (self.sentence,)
+        likeliest = self.why(int(self.trial[0])) if self.told else ""
+        return tuple(filter(None, (self.sentence, self.rule, likeliest)))
+
+    def only(self, trial: int) -> Pruning:
+        """The same of one stopped trial: its sentence says why it was."""
+        row = np.array([self._row(trial)])
+        names = ("step", "value", "rank", "of", "median", "expected", "low", "high", "chance")
+        mine = {name: getattr(self, name)[row] for name in ("trial", *names)}
+        return replace(self, asked=trial, **mine)
 
     def why(self, trial: int) -> str:
         """Why this one was stopped: at which step, where it stood, and where it would have ended."""
-        at = np.flatnonzero(self.trial == trial)
-        if not len(at):
-            raise AnalysisError(
-                f"Trial {trial} is not among the {len(self.trial)} {self.word} trials; choose one of "
-                f"them, such as {int(self.trial[0])}."
-            )
-        k = int(at[0])
+        k = self._row(trial)
         told = (
             f"Trial {trial} was {self.word} at {self.axis} {number(float(self.step[k]))} with a "
             f"{self.objective} of {number(float(self.value[k]))}: "
@@ -138,6 +147,15 @@ class Pruning(Record):
                 f"{percent(float(self.chance[k]))}."
             )
         return told
+
+    def _row(self, trial: int) -> int:
+        at = np.flatnonzero(self.trial == trial)
+        if not len(at):
+            raise AnalysisError(
+                f"Trial {trial} is not among the {len(self.trial)} {self.word} trials; choose one of "
+                f"them, such as {int(self.trial[0])}."
+            )
+        return int(at[0])
 
     def _worse(self) -> BoolArray:
         """Which were worse than the median of those that finished."""
@@ -245,7 +263,7 @@ def pruning(
         chance_any=float((better > 0).mean()) if len(told) else float("nan"),
         level=level,
         seed=seed,
-        notes=(SLOW,) if len(told) else (),
+        notes=(*_by_whom(history, found, halted), *((SLOW,) if len(told) else ())),
     )
 
 
@@ -254,6 +272,18 @@ SLOW = (
     "made up later, is not known of the others either. Where all ends were known, 90 % intervals held "
     "two thirds of them: read chances as rough."
 )
+
+
+def _by_whom(history: History, found: Paths, halted: IntArray) -> tuple[str, ...]:
+    """Who stopped them, as far as the run says why."""
+    if found.axis != "step":
+        return ()
+    trials = [history.trials[found.rows[i]] for i in halted.tolist()]
+    known = Counter(trial.reason for trial in trials if trial.reason)
+    if not known:
+        return ("Which pruner stopped them is not recorded with the run.",)
+    reason, times = known.most_common(1)[0]
+    return (f"Of {len(trials)} the run records of {times}: {reason.rstrip('.')}.",)
 
 
 def _ends(found: Paths, seed: int) -> tuple[IntArray, FloatArray]:

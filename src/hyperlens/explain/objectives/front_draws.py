@@ -20,7 +20,7 @@ from hyperlens.runs.hypervolume import MOST_OBJECTIVES, on_front, volume
 from hyperlens.runs.repeats import Configurations, configurations
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.additive.true_costs import Measured, told_apart, true_costs
+from hyperlens.surrogates.additive.true_costs import Measured, differ, true_costs
 from hyperlens.surrogates.threads import one_thread
 
 DRAWS = 1000
@@ -125,7 +125,7 @@ def drawn_costs(
     if len(truth.draws) >= DRAWS:
         chosen = rng.permutation(len(truth.draws))[:DRAWS]
     deviation = float(np.sqrt(np.mean(truth.noise**2)))
-    return Drawn(truth.draws[chosen], deviation, noise == 0 or told_apart(measured, model))
+    return Drawn(truth.draws[chosen], deviation, noise == 0 or differ(measured, model))
 
 
 def volumes(

@@ -199,10 +199,11 @@ def _reference(history: History, given: dict[str, float] | None, costs: FloatArr
 
 def _hypervolume(costs: FloatArray, reference: FloatArray, compared: IntArray) -> FloatArray:
     """As a part of the box between the best of each objective and the reference point."""
-    best = costs[compared].min(axis=0)
-    wide = np.where(reference > best, reference - best, 1.0)
     if costs.shape[1] > MOST_OBJECTIVES:
         return np.full(len(costs), np.nan)
+    costs, reference = costs / 2, reference / 2  # so that no difference overflows
+    best = costs[compared].min(axis=0)
+    wide = np.where(reference > best, reference - best, 0.5)
     outside = ~np.isin(np.arange(len(costs)), compared)
     places = np.where(outside[:, None], np.inf, (costs - best) / wide)
     return np.minimum(growth(places, (reference - best) / wide), 1.0)  # rounding

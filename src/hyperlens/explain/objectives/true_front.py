@@ -52,7 +52,8 @@ class TrueFront(Record):
     median and high end of the true one, parts of the same box. Of two objectives `across` is a grid of
     the first, and `band` (3, grid) the second that is attained there with probability 1 - tail, 1/2 and
     tail: the pessimistic end, the middle and the optimistic end; nan where it is not attained. Unless
-    `known`, nothing tells noise from what parameters do, and probabilities are nan.
+    all are `known`, configurations do not differ by more than noise does by chance in an objective;
+    among several such ones nobody is beaten for sure, so probabilities are nan.
     """
 
     objectives: tuple[str, ...]
@@ -88,8 +89,8 @@ class TrueFront(Record):
         if not all(self.known):
             unknown = [n for n, known in zip(self.objectives, self.known, strict=True) if not known]
             return (
-                "Which trials are truly on the front cannot be told: nothing tells the noise of "
-                f"{first_few(unknown, 3)} from what the parameters do; repeat some trials."
+                "Which trials are truly on the front cannot be told: configurations differ in "
+                f"{first_few(unknown, 3)} by no more than noise does by chance; repeat some trials."
             )
         on, sure = int(self.on.sum()), int((self.on & (self.probability >= SURE)).sum())
         text = (

@@ -10,9 +10,9 @@ from hyperlens.explain.proposals.proposers import (
     numbered,
     origin,
     position,
-    recorded_aim,
 )
 from hyperlens.explain.proposals.question import Question
+from hyperlens.explain.proposals.recorded_proposer import recorded_aim
 from hyperlens.proposal import INITIAL
 from hyperlens.runs.history import History
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from hyperlens import words
 from hyperlens.explain.proposals.aims import Aim, aim
-from hyperlens.explain.proposals.proposers import Proposer
+from hyperlens.explain.proposals.recorded_proposer import Proposer
 from hyperlens.explain.shapley.coalitions import Quantities
 from hyperlens.runs.history import History, Objective
 from hyperlens.spaces.cube import FloatArray

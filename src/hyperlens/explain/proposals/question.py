@@ -8,7 +8,8 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.models.fitting import SurrogateName
-from hyperlens.explain.proposals.proposers import BEST, Proposer, proposer, stand_in
+from hyperlens.explain.proposals.proposers import BEST, proposer, stand_in
+from hyperlens.explain.proposals.recorded_proposer import Proposer
 from hyperlens.explain.run.configurations import named
 from hyperlens.explain.shapley import backgrounds
 from hyperlens.explain.shapley.attribution import METHODS, Method

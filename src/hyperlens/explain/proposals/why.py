@@ -19,7 +19,7 @@ from hyperlens import words
 from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
 from hyperlens.explain.proposals.aims import Aim, aim
 from hyperlens.explain.proposals.jointly import beliefs, thoughts, weighed
-from hyperlens.explain.proposals.proposers import Proposer, WhichTrial, numbered, origin, position
+from hyperlens.explain.proposals.proposers import WhichTrial, numbered, origin, position
 from hyperlens.explain.proposals.question import Baseline, Question, Score, score_of
 from hyperlens.explain.proposals.reasons import (
     basis_sentence,
@@ -27,6 +27,7 @@ from hyperlens.explain.proposals.reasons import (
     parameter_sentences,
     tidy,
 )
+from hyperlens.explain.proposals.recorded_proposer import Proposer
 from hyperlens.explain.run.configurations import named
 from hyperlens.explain.shapley.attribution import Method, Part, attribute
 from hyperlens.explain.shapley.backgrounds import KINDS, WIDTH, Kind

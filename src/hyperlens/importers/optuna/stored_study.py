@@ -15,6 +15,9 @@ METRIC_NAMES = "study:metric_names"  # what the user called the objectives, a sy
 REASONS = (REASON, "failure_reason", "STUDY_TELL_WARNING")
 PROPOSERS = ("hyperlens:proposer", "proposer")
 
+HALVING = "pruned by successive halving"  # alone or within Hyperband, which keep rungs with a trial
+_RUNG = "completed_rung_"
+
 # What samplers leave in a trial's attributes, by the beginning of the key.
 _TRACES = {
     "fixed_params": "enqueued",
@@ -47,7 +50,9 @@ class StoredTrial:
     def reason(self) -> str | None:
         if self.state == "COMPLETE":  # one that was tried again may have an old reason
             return None
-        return next((str(self.attributes[k]) for k in REASONS if self.attributes.get(k)), None)
+        told = next((str(self.attributes[k]) for k in REASONS if self.attributes.get(k)), None)
+        halved = any(key.startswith(_RUNG) for key in self.attributes)
+        return HALVING if told is None and halved and self.state == "PRUNED" else told
 
     @property
     def excess(self) -> dict[str, float]:

@@ -4,7 +4,8 @@ Each trial has a folder with `params.json` and `result.json` (one report a line)
 `experiment_state-*.json` says how trials ended. The last report counts, its iteration is the budget; all
 of them are the trial's curve.
 Neither space nor direction is in these files. A folder of `configs.json` and `results.json` with one
-object each, which some tools make of an experiment, is read too.
+object each, which some tools make of an experiment, is read too, with the curves of the trials' folders
+where these are still there.
 """
 
 import csv
@@ -75,12 +76,26 @@ def _digest(folder: Path) -> tuple[list[str], list[Trial]]:
             f"The files configs.json and results.json of '{folder}' do not hold one configuration "
             "and one metric for each trial; give the folder of the experiment itself."
         )
+    (metric,) = metrics
+    states = _states(folder)
+    reports = {_identity(path): _reports(path) for path in _trial_folders(folder)}
     trials = []
     for position, (name, config) in enumerate(sorted(configs.items())):
         cost = number(pairs[name][1]) if name in pairs else math.nan
         state = State.COMPLETE if results.get(name) is not None else State.RUNNING
-        trials.append(Trial(position, flat(as_dict(config)), (cost,), state))
-    return list(metrics), trials
+        told = reports.get(name, [])
+        last = told[-1] if told else {}
+        trials.append(
+            Trial(
+                position,
+                flat(as_dict(config)),
+                (cost,),
+                states.get(name, state),
+                budget=amount(last.get("training_iteration")),
+                curve=_curve(told, [metric]),
+            )
+        )
+    return [metric], trials
 
 
 def _trial_folders(folder: Path) -> list[Path]:

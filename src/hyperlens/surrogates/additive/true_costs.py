@@ -45,6 +45,7 @@ MOST_OBSERVED = 10  # and these of the lowest cost
 MOST_CORRELATED = 700  # configurations up to which h may be correlated
 NEGLIGIBLE = 0.01  # weight of a case, beside the largest, below which it is not drawn from
 TOLD_APART = 0.05  # R2 of a cost by the others: if it is less, noise may be all there is
+BY_CHANCE = 0.01  # probability by which noise alone passes for differences
 REPEATED = 5  # rows of configurations that were measured before, from which on they tell the noise
 INACTIVE = 0.5  # correlation of h where a parameter is active and where it is not
 
@@ -181,9 +182,36 @@ def told_apart(measured: Measured, model: Additive) -> bool:
     (left out one by one: Rasmussen and Williams 2006, Eq. 5.12)?"""
     if measured.exact or measured.freedom >= REPEATED:
         return True
+    return _told_by_others(model) >= TOLD_APART
+
+
+def _told_by_others(model: Additive) -> float:
+    """R2 of a warped cost by the others, left out one by one."""
     inverse, z = model.mode.inverse, model.mode.z
     away = (inverse @ z) / np.diagonal(inverse)
-    return bool(1 - np.mean(away**2) / np.var(z) >= TOLD_APART)
+    return float(1 - np.mean(away**2) / np.var(z))
+
+
+def differ(measured: Measured, model: Additive) -> bool:
+    """Do configurations truly differ, beyond what noise alone does by chance (F tests at BY_CHANCE)?
+
+    Either the others tell something of a cost, or repeats of one configuration are more alike than
+    those of different ones. Knowing how large the noise is, as repeats do, is not enough.
+    """
+    if measured.exact:
+        return True
+    n, m, nu = len(measured.y), len(measured.X), measured.freedom
+    r2 = _told_by_others(model)
+    if r2 >= TOLD_APART and n > 2:
+        known = scipy.stats.f.sf(r2 / (1 - r2) * (n - 2), 1, n - 2) < BY_CHANCE if r2 < 1 else True
+        if known:
+            return True
+    if m < 2 or nu < 1:
+        return False
+    z = model.mode.z
+    within = measured.within(z) / nu
+    between = float((measured.repeats * (measured.means(z) - z.mean()) ** 2).sum()) / (m - 1)
+    return within == 0 or bool(scipy.stats.f.sf(between / within, m - 1, nu) < BY_CHANCE)
 
 
 def _lowest(costs: FloatArray, most: int) -> IntArray:
