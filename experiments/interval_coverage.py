@@ -138,6 +138,17 @@ function itself; *width* is the mean width in percentage points. *Leader* is `hl
 comes, *second opinion* what it shows beside."""
 
 
+def missed(rows: list[list[str]]) -> str:
+    """Where the leader's interval holds the true share too seldom."""
+    low = [
+        r
+        for r in rows
+        if r[2] == METHODS[0] and float(r[7].rstrip("%")) < 100 * (LEVEL - SLACK / 2)
+    ]
+    places = "; ".join(f"{r[0]}, {r[1]} trials ({r[7]})" for r in low)
+    return f"The leader holds the true share in fewer than {LEVEL - SLACK / 2:.0%}: {places or 'nowhere'}."
+
+
 def main() -> None:
     parser = options(__doc__, "interval_coverage")
     parser.add_argument("--datasets", type=int, default=50, help="data sets of every row")
@@ -152,6 +163,7 @@ def main() -> None:
         READING.format(datasets=chosen.datasets),
         table([*header, "true share", "width"], rows),
         f"Within 10 points of the level: {sum(r[6] == 'yes' for r in rows)} of {len(rows)} rows.",
+        missed(rows),
     ]
     publish(
         "interval_coverage",
