@@ -140,13 +140,10 @@ comes, *second opinion* what it shows beside."""
 
 def missed(rows: list[list[str]]) -> str:
     """Where the leader's interval holds the true share too seldom."""
-    low = [
-        r
-        for r in rows
-        if r[2] == METHODS[0] and float(r[7].rstrip("%")) < 100 * (LEVEL - SLACK / 2)
-    ]
+    least = LEVEL - SLACK / 2
+    low = [r for r in rows if r[2] == METHODS[0] and float(r[7].rstrip("%")) < 100 * least]
     places = "; ".join(f"{r[0]}, {r[1]} trials ({r[7]})" for r in low)
-    return f"The leader holds the true share in fewer than {LEVEL - SLACK / 2:.0%}: {places or 'nowhere'}."
+    return f"The leader holds the true share in fewer than {least:.0%}: {places or 'nowhere'}."
 
 
 def main() -> None:
