@@ -226,6 +226,7 @@ PUBLIC = [
     "fit",
     "footprint",
     "forecast",
+    "hindsight",
     "importance",
     "importances",
     "interactions",

@@ -66,6 +66,7 @@ from .optimize.models.failure_probability import (
 )
 from .optimize.optimizers.random_search import RandomSearch as RandomSearch
 from .optimize.optimizers.schedule import Schedule as Schedule, schedule as schedule
+from .optimize.knowledge.hindsight import hindsight as hindsight
 from .optimize.optimizers.smbo import SMBO as SMBO
 from .optimize.running.minimize import maximize as maximize, minimize as minimize
 from .optimize.running.stopping import Stop as Stop

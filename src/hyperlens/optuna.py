@@ -52,7 +52,7 @@ class SMBOSampler(BaseSampler):
     With `space`, whole configurations are proposed, conditional parameters too, and each
     `suggest_*` call is answered from them. Without, the parameters that all trials share are tuned
     after ten random trials. What is not in the space is drawn at random. `options` are SMBO's: tau,
-    acquisition, surrogate, initial, nugget, refine.
+    acquisition, surrogate, initial, nugget, refine, first, prior, learn_from.
 
     `constraints_func` is as with Optuna's own samplers: it is given a finished trial and returns numbers
     that must not be above 0. Constraints that trials set themselves are kept too.

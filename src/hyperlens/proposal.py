@@ -99,7 +99,7 @@ class Proposal:
     awaited: str = ""  # trials whose costs it had to guess by its own means
     parameters: tuple[str, ...] = ()  # those that were tuned, where the space was inferred
     budget: float | None = None  # how much the evaluation may use, if the method says
-    about: str | None = None  # what of an explanation it is to settle, where that is what it is for
+    about: str | None = None  # what of an explanation it is to settle; of a design, whence it comes
     rung: int | None = None  # how often this configuration had gone on before
     final: bool = True  # False if it is to wait for others and may then go on
     entry: str | None = None  # which place of a race it takes, the same in every process

@@ -1,7 +1,9 @@
 """`hyperlens tune`: run an optimisation of a user's function, and go on with one."""
 
+import json
 import shlex
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -12,7 +14,8 @@ from hyperlens.commands.options import SEED
 from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
-from hyperlens.errors import HyperlensError
+from hyperlens.errors import HyperlensError, SourceError, SpaceError
+from hyperlens.optimize.knowledge.hindsight import hindsight
 from hyperlens.optimize.running.goal import Goal, as_goal
 from hyperlens.optimize.running.loop import Setting
 from hyperlens.optimize.running.minimize import OptimizerName, Place, built, name_of, run
@@ -71,6 +74,59 @@ class Ending:
     @property
     def rule(self) -> hl.Stop | None:
         return as_stop(self.stop if self.error is None else self.error)
+
+
+@dataclass(frozen=True)
+class Beforehand:
+    """What is known before the run."""
+
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="smbo: a value thought good, as in lr=0.001; may be given again."),
+    ] = None
+    first: Annotated[
+        Path | None,
+        typer.Option(help="smbo: configurations to try first, a JSON file with a list of dicts."),
+    ] = None
+    learn_from: Annotated[
+        list[str] | None,
+        typer.Option(help="smbo: an earlier run to learn from; may be given again."),
+    ] = None
+
+    def options(self, space: Space) -> dict[str, Any]:
+        """As the optimiser takes them, without what was not given."""
+        found: dict[str, Any] = {}
+        if self.prior:
+            found["prior"] = dict(_guess(text, space) for text in self.prior)
+        if self.first:
+            found["first"] = _configurations(self.first)
+        if self.learn_from:
+            found["learn_from"] = [hl.read(source) for source in self.learn_from]
+        return found
+
+
+def _guess(text: str, space: Space) -> tuple[str, Any]:
+    """A parameter and its value; a choice is found by how it is written."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SpaceError(f"The prior '{text}' has no value; write it as in lr=0.001.")
+    if name not in space.names or not space[name].choices:
+        try:
+            return name, float(value)
+        except ValueError:
+            raise SpaceError(f"The prior '{text}' is no number; write it as in lr=0.001.") from None
+    named = {str(choice): choice for choice in space[name].choices}
+    return name, named.get(value, value)
+
+
+def _configurations(path: Path) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise SourceError(f"'{path}' cannot be read as JSON ({problem}); correct it.") from problem
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise SourceError(f"'{path}' holds no list of configurations; write [{{...}}, ...].")
+    return found
 
 
 COUNTED = ("smbo", "random")  # optimisers whose trials are those of --trials; races have more
@@ -146,6 +202,7 @@ def tune(
     settled: Settled,
     ending: Ending,
     measured: Measured,
+    beforehand: Beforehand,
     maximize: Direction = False,
     storage: Storage = "sqlite:///run.db",
     study: Study = None,
@@ -158,6 +215,7 @@ def tune(
 
     known = {name: value for name, value in asdict(options).items() if value is not None}
     searched, trials, objective = Space.load(space), plan["trials"], load(target)
+    known |= beforehand.options(searched)
     optimizer = built(plan["optimizer"], searched, trials, plan["seed"], known)
     study = objective.name if study is None else study
     goal = measured.goal(maximize, name_of(objective.function))
@@ -189,6 +247,8 @@ def _show(history: hl.History, setting: Setting, confirmed: bool) -> None:
     from hyperlens.terminal.run import show_run
 
     show_run(history)
+    for sentence in hindsight(history):
+        typer.echo(printable(sentence))
     if confirmed:
         typer.echo(printable(hl.confirmed(history).sentence))
     where = [str(setting.storage), "--study", str(setting.study)]

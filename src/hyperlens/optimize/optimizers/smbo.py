@@ -10,13 +10,14 @@ proposal can be explained later: what was told by then and the proposal give bac
 made it (`surrogates.description.rebuild`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
 
 from hyperlens.errors import SpaceError
+from hyperlens.optimize.knowledge.known import Guesses, Known, Origin, as_known
 from hyperlens.optimize.optimizers import designs as sampling
 from hyperlens.optimize.optimizers.focus_search import Point, focus_search
 from hyperlens.optimize.optimizers.ledger import Result, Weigher
@@ -24,6 +25,7 @@ from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.settling import Settling
 from hyperlens.optimize.optimizers.weighing import joint, near, weighed
 from hyperlens.proposal import Acquisition, Kind, Proposal
+from hyperlens.runs.history import History
 from hyperlens.runs.hypervolume import on_front
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.points import same
@@ -64,6 +66,11 @@ class SMBO(Weigher):
     data without noise for exact. A
     configuration that was told before is proposed again only if nothing else is left.
 
+    `first` are configurations to try before all else. `prior` says what is thought good: by parameter a
+    value, weights of choices or a distribution of scipy.stats. `learn_from` are earlier runs, of other
+    spaces too as far as they have the same parameters. Each is part of the initial design, half of which
+    stays even: after that the search goes its own way.
+
     `explain` is the part of the trials after the initial design that is spent on making the effects of
     the parameters known over the whole space (Moosbauer et al. 2022), 0.3 for nearly a third.
 
@@ -91,6 +98,9 @@ class SMBO(Weigher):
         nugget: float | None = None,
         refine: bool = True,
         explain: float = 0.0,
+        first: Sequence[Mapping[str, Any]] = (),
+        prior: Guesses | None = None,
+        learn_from: History | Sequence[History] = (),
         seed: int = 0,
     ) -> None:
         if acquisition is None and tau is not None:
@@ -119,7 +129,14 @@ class SMBO(Weigher):
         super().__init__(space, seed)
         self.tau, self.acquisition = tau, acquisition
         self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
-        self.design = self._designed(initial) if design is None else design
+        known = as_known(space, first, prior, learn_from)
+        if known is not None and design is not None:
+            raise SpaceError("The design is given; leave out first, prior and learn_from.")
+        self._origins: tuple[Origin | None, ...] = ()
+        if known is not None:
+            self.design = self._informed_design(known, initial)
+        else:
+            self.design = self._designed(initial) if design is None else design
         self.explain = explain
         self._settling = Settling(space, explain, len(self.design), seed)
 
@@ -214,9 +231,20 @@ class SMBO(Weigher):
             vectors[forbidden] = self.space.sample(int(forbidden.sum()), rng)
         return vectors
 
+    def _informed_design(self, known: Known, initial: int | None) -> FloatArray:
+        """The initial design with what is known beforehand among its rows."""
+        n = INITIAL * len(self.space) if initial is None else initial
+        rng = np.random.default_rng([self.seed, 0])
+        cube = self.space.cube
+        latents = sampling.maximin(cube, n, rng) if n else np.empty((0, cube.d))
+        rows = known.design(latents, rng)
+        self._origins = tuple(row.origin for row in rows)
+        return np.array([row.vector for row in rows]).reshape(-1, cube.d)
+
     def _unmodelled(self, number: int, kind: Kind, vector: FloatArray) -> Candidate:
         acquisition, tau = self._turn(number)
-        proposal = Proposal(kind, acquisition=acquisition, tau=tau)
+        about = self._origins[number] if number < len(self._origins) else None
+        proposal = Proposal(kind, acquisition=acquisition, tau=tau, about=about)
         return Candidate(number, *self._rounded(vector), self._informed(proposal))
 
     def _settled(self, number: int) -> Candidate | None:

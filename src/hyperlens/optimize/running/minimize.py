@@ -88,7 +88,9 @@ def minimize(
     One worker without a timeout calls `f` in this very process. With more, or with a timeout, or
     with `engine="processes"`, trials run in processes of their own (forked, so that any function
     will do), and one that kills its process fails alone. `engine="dask"` with a scheduler's address
-    or any Executor of concurrent.futures spreads them further. `options` are the optimiser's.
+    or any Executor of concurrent.futures spreads them further. `options` are the optimiser's: with
+    "smbo" also what is known beforehand, as `prior={"lr": 1e-3}`, `first=[{"lr": 0.1}]` and
+    `learn_from=[history]`.
 
     >>> from hyperlens import Parameter
     >>> run = minimize(lambda c: (c["x"] - 1) ** 2, [Parameter("x", "float", -5, 5)], trials=15)

@@ -1,0 +1,149 @@
+"""What is known beforehand: first configurations, priors, earlier runs, and whether they helped."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from scipy.stats import norm
+
+import hyperlens as hl
+from hyperlens.errors import SpaceError
+from hyperlens.optimize.knowledge.hindsight import hindsight
+from hyperlens.words import number
+
+SPACE = hl.Space.of(
+    [
+        hl.Parameter("lr", "float", 1e-5, 1.0, log=True),
+        hl.Parameter("depth", "integer", 1, 9),
+        hl.Parameter("kind", "categorical", choices=("a", "b", "c")),
+    ]
+)
+GUESS = {"lr": 1e-3, "depth": 4, "kind": "b"}
+
+
+def cost(values: Any) -> float:
+    """Smallest at the guess."""
+    away = abs(np.log10(values["lr"]) + 3) + abs(values["depth"] - 4) / 4
+    return float(away + (values["kind"] != "b"))
+
+
+def design(**options: Any) -> list[tuple[str | None, dict[str, Any]]]:
+    search = hl.SMBO(SPACE, **options)
+    asked = [search.ask() for _ in range(12)]
+    return [(c.proposal.about, dict(c.values)) for c in asked]
+
+
+def test_half_of_the_design_is_even_and_the_guess_itself_comes_first() -> None:
+    rows = design(prior=GUESS)
+    assert [about for about, _ in rows] == ["prior", None] * 6
+    first = rows[0][1]
+    assert first["lr"] == pytest.approx(1e-3)
+    assert (first["depth"], first["kind"]) == (4, "b")
+    near = [np.log10(v["lr"]) for about, v in rows if about == "prior"]
+    assert np.std(near) < 5 * 0.2  # a tenth of the axis, which has five decades, twice over
+    even = [v["lr"] for about, v in rows if about is None]
+    assert min(even) < 1e-3 < max(even)
+
+
+def test_what_is_to_be_tried_first_is_and_nothing_else_changes() -> None:
+    wanted = [{"lr": 0.5, "depth": 9, "kind": "c"}, {"lr": 1e-5, "depth": 1, "kind": "a"}]
+    rows = design(first=wanted)
+    assert [about for about, _ in rows] == ["first"] * 2 + [None] * 10
+    for (_, got), want in zip(rows, wanted, strict=False):
+        assert got == {**want, "lr": pytest.approx(want["lr"])}
+    assert [v for _, v in design(first=wanted)[2:]] == [v for _, v in design()[:10]]
+
+
+def test_a_distribution_and_weights_of_choices() -> None:
+    rows = design(prior={"depth": norm(7, 0.1), "kind": {"c": 1.0}})
+    guessed = [v for about, v in rows if about == "prior"]
+    assert {v["depth"] for v in guessed} == {7}
+    assert {v["kind"] for v in guessed} == {"c"}
+
+
+def test_the_best_of_an_earlier_run_of_another_space_are_tried_as_far_as_they_fit() -> None:
+    wider = [
+        hl.Parameter("lr", "float", 1e-8, 1.0, log=True),
+        hl.Parameter("width", "integer", 1, 5),
+    ]
+    earlier = hl.minimize(lambda v: abs(np.log10(v["lr"]) + 7), wider, "random", 40)
+    reachable = [t.values["lr"] for t in earlier.trials if t.values["lr"] >= 1e-5]
+    rows = design(learn_from=earlier)
+    learnt = [v["lr"] for about, v in rows if about == "earlier"]
+    assert len(learnt) == 6
+    assert learnt == pytest.approx(sorted(reachable)[:6])  # the cost falls towards small ones
+
+
+@pytest.mark.parametrize(
+    ("guess", "word"), [(GUESS, "helped"), ({"lr": 1.0, "depth": 9}, "misled")]
+)
+def test_hindsight_says_what_became_of_it(guess: dict[str, Any], word: str) -> None:
+    run = hl.minimize(cost, SPACE, trials=24, initial=24, prior=guess)
+    (sentence,) = hindsight(run)
+    assert sentence.startswith(
+        f"The prior {word}: its 12 configurations did better than the 12 even"
+    )
+    costs = [t.costs[0] for t in run.trials]
+    wins = np.mean([a < b for a in costs[::2] for b in costs[1::2]])
+    assert f"in {number(100 * wins)} % of the pairs" in sentence
+
+
+def test_nothing_is_said_of_nothing_and_too_little_is_called_so() -> None:
+    assert hindsight(hl.minimize(cost, SPACE, trials=3)) == ()
+    (sentence,) = hindsight(hl.minimize(cost, SPACE, trials=2, prior=GUESS))
+    assert sentence.startswith("Whether it helped is not known.")
+    (alone,) = hindsight(hl.minimize(cost, SPACE, trials=1, first=[GUESS]))
+    assert alone == "What was tried first cannot be judged: no configuration was even."
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prior": {"speed": 1.0}},
+        {"prior": {"lr": 5.0}},
+        {"prior": {"kind": "z"}},
+        {"prior": {"kind": {"a": -1.0}}},
+        {"first": [{"lr": 0.1}]},
+        {"learn_from": ["run.db"]},
+        {"prior": GUESS, "design": np.zeros((1, 3))},
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(options: dict[str, Any]) -> None:
+    with pytest.raises(SpaceError, match=r";"):
+        hl.SMBO(SPACE, **options)
+
+
+def test_a_study_of_optuna_begins_with_it_too() -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=hl.optuna.SMBOSampler(SPACE, first=[GUESS]))
+
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("lr", 1e-5, 1.0, log=True)
+        trial.suggest_int("depth", 1, 9)
+        trial.suggest_categorical("kind", ["a", "b", "c"])
+        return cost(trial.params)
+
+    study.optimize(objective, n_trials=2)
+    assert study.trials[0].params == {**GUESS, "lr": pytest.approx(1e-3)}
+
+
+def test_tune_takes_it_and_says_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from hyperlens.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    SPACE.save("space.json")
+    Path("f.py").write_text("def loss(v): return abs(v['lr'] - 1e-3) + (v['kind'] != 'b')\n")
+    Path("first.json").write_text(json.dumps([GUESS]))
+    command = ["tune", "f.py:loss", "--space", "space.json", "--trials", "6", "--workers", "1"]
+    told = CliRunner().invoke(
+        app, [*command, "--prior", "lr=0.001", "--prior", "kind=b", "--first", "first.json"]
+    )
+    assert told.exit_code == 0, told.output
+    assert "The prior" in told.output
+    assert "What was tried first" in told.output
+    assert hl.read("run.db").trials[0].values == {**GUESS, "lr": pytest.approx(1e-3)}
