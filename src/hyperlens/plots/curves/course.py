@@ -24,8 +24,10 @@ MOST = 5
 
 
 def draw(record: Course) -> Figure:
-    """The parameters with the largest shares, with their intervals at each step."""
+    """The parameters with the largest shares; with intervals those that lead at first and at last, for
+    more bands hide each other. The others' intervals show where one points."""
     more = unshown(len(record.parameters) - MOST, "parameters with smaller shares")
+    leading = set(np.argmax(record.share[:, [0, -1]], axis=0).tolist())
     fig = figure(
         360,
         xaxis={"title": {"text": record.axis + more}, **step_axis(record.axis, record.steps)},
@@ -37,7 +39,8 @@ def draw(record: Course) -> Figure:
         band = np.r_[record.high[j], record.low[j][::-1]]
         looks: dict[str, Any] = {"legendgroup": text, "showlegend": False, "fill": "toself"}
         shade = {"fillcolor": see_through(colour, 0.12), **looks}
-        fig.add_trace(line(edge, band, text, colour, width=0, **shade))
+        if j in leading:
+            fig.add_trace(line(edge, band, text, colour, width=0, **shade))
         hover = (
             f"{safe(name)} at {record.axis} %{{x}}: %{{y:.1%}}"
             "<br>%{customdata[0]:.1%} to %{customdata[1]:.1%}"
