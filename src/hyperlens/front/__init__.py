@@ -5,7 +5,13 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-PARTS = ("figures.js", "controls.js", "tables.js", "page.js")  # in the order in which they are read
+PARTS = (
+    "figures.js",
+    "controls.js",
+    "tables.js",
+    "trials.js",
+    "page.js",
+)  # in the order in which they are read
 
 
 @cache

@@ -48,6 +48,12 @@ addEventListener("looked", ({ target: grid }) => {
   writeAddress("replaceState");
 });
 
+// The trial that is looked at
+addEventListener("trial", ({ detail }) => {
+  wish("one", String(detail));
+  writeAddress("replaceState");
+});
+
 function wishedView(grid) {
   const of = (name) => wishes.get(nameIn(grid, name)) ?? "";
   const [way, by] = of("sort").startsWith("-") ? [-1, of("sort").slice(1)] : [1, of("sort")];

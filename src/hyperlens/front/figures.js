@@ -90,8 +90,12 @@ function apart(notes, width, [low, high] = [0, 1]) {
 
 function draw(plot) {
   const { data, layout } = coloured(plot);
+  const first = !drawn.has(plot);
   drawn.set(plot, plot.clientWidth);
-  return Plotly.react(plot, data, layout, config);
+  tellConfigurations(data);
+  const done = Plotly.react(plot, data, layout, config);
+  if (first) adoptClicks(plot);
+  return done;
 }
 
 const redraw = () => [...drawn.keys()].forEach(draw);

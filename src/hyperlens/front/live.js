@@ -120,6 +120,7 @@ async function ask(slot) {
     slot.ticket = null;
     if (answer.state === "done") {
       show(slot, answer.html, key);
+      if (slot.section === "data") tellTrials();
       arrive();
       slot.version = answer.version;
       slot.trials = answer.trials;
@@ -200,10 +201,20 @@ function show(slot, html, key) {
     if (same) keepPlots(before, slot.place);
     else before.forEach(forgetFigure);
     restoreChoices(slot.place, kept);
+    for (const card of slot.place.querySelectorAll(".one")) {
+      card.wished = () => (wishes.has("one") ? Number(wishes.get("one")) : undefined);
+    }
     enliven(slot.place);
     adoptHands(slot.place);
     restorePlace(slot.place, kept);
   });
+}
+
+// The table of all trials has come: figures and the card of one trial can say more.
+function tellTrials() {
+  redraw();
+  const card = trialCard();
+  if (card) showTrial(card, Number(card.querySelector("select").value));
 }
 
 // Regions are grown and shrunk by hand.
@@ -231,7 +242,7 @@ const askChanged = () => askAll([...slots.values()].filter((slot) => JSON.string
 const LISTS = ["objective", "budget", "surrogate", "parameter", "other", "trial"];
 const TEXTS = ["cost", "where", "limits"];
 const UNDOES = ["objective", "budget", "surrogate", "parameter"]; // splits made by hand
-const OF_ONE_RUN = ["steps", "trial", "direction", ...TEXTS];
+const OF_ONE_RUN = ["steps", "trial", "one", "direction", ...TEXTS];
 
 for (const id of LISTS) {
   field(id).addEventListener("change", () => {

@@ -5,6 +5,7 @@ function enliven(part) {
   const cards = part.matches?.(".card") ? [part] : part.querySelectorAll(".card");
   cards.forEach(adoptControls);
   part.querySelectorAll(".grid").forEach(adoptGrid);
+  part.querySelectorAll(".one").forEach(adoptTrials);
 }
 
 // Theme: the address (#dark, #light), else what was chosen before, else the system's.

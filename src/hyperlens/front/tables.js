@@ -23,6 +23,14 @@ function csvOf(grid) {
   return `${lines.join("\n")}\n`;
 }
 
+const linkToTrial = (number) => trialCard() && {
+  href: "#trial",
+  onclick: (event) => {
+    event.preventDefault();
+    goToTrial(number);
+  },
+};
+
 function adoptGrid(grid) {
   const { columns, numeric, rows: first } = JSON.parse(grid.querySelector("script.rows").textContent);
   let rows = first;
@@ -52,7 +60,7 @@ function adoptGrid(grid) {
         const looks = { className: numeric[k] ? "number" : "text", textContent: shown(value) };
         if (k) return element("td", looks);
         const head = element("th", { scope: "row", ...looks });
-        const link = grid.link?.(row);
+        const link = grid.link ? grid.link(row) : grid.dataset.name === "data" ? linkToTrial(row[0]) : null;
         if (link) head.replaceChildren(element("a", { textContent: shown(value), ...link }));
         return head;
       }));

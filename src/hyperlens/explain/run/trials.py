@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
-from hyperlens.runs.history import History
+from hyperlens.runs.history import History, Trial
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.tables import Column, Table, table
@@ -17,6 +17,7 @@ from hyperlens.words import counted, number, percent, tenths
 
 MOST_REASONS = 20  # in a table
 AGREEING = 0.5  # of the spread of all: the best lie close together
+MOST_CURVES, MOST_POINTS = 1000, 30  # trials with a curve, points of each
 MOST_TICKS = 6  # of an axis of numbers or of many levels
 
 Tick = tuple[float, Any]  # a place of the unit cube and the value that stands there
@@ -51,6 +52,10 @@ class Trials(Record):
         default_factory=dict
     )  # what else was measured, by objective
     kept: tuple[bool, ...] = ()  # whether each keeps the limits; empty without limits
+    thought: tuple[
+        str | None, ...
+    ] = ()  # what its proposer expected of it; empty if none recorded it
+    curves: tuple[Any, ...] = ()  # steps and values of each; empty where none has any
 
     @property
     def states(self) -> dict[str, int]:
@@ -154,7 +159,35 @@ def trials(history: History, objective: str | None = None) -> Trials:
         ticks=tuple(ticks(p) for p in space.parameters),
         others={o.name: history.measured(o) for o in history.objectives if o != chosen},
         kept=tuple(t.feasible for t in rows) if history.limits else (),
+        thought=_known([_thought(t, chosen.maximize) for t in rows]),
+        curves=_known([_curve(t, k) for t in rows] if len(rows) <= MOST_CURVES else []),
     )
+
+
+def _known(entries: list[Any]) -> tuple[Any, ...]:
+    """All of them, or none where none says anything."""
+    return tuple(entries) if any(entry is not None for entry in entries) else ()
+
+
+def _thought(trial: Trial, maximize: bool) -> str | None:
+    proposal = trial.proposal
+    if proposal is None or proposal.mean is None or proposal.std is None:
+        return None
+    mean = -proposal.mean if maximize else proposal.mean
+    who = proposal.optimizer or "Its optimiser"
+    return f"{who} expected {number(mean)} ± {number(proposal.std, 2)} of it."
+
+
+def _curve(trial: Trial, objective: int) -> tuple[list[float], list[float]] | None:
+    """Some points of what it measured on its way."""
+    if trial.curve is None:
+        return None
+    values = trial.curve.values[:, objective]
+    known = np.flatnonzero(np.isfinite(values))
+    if len(known) < 2:
+        return None
+    known = known[np.unique(np.linspace(0, len(known) - 1, MOST_POINTS).round().astype(int))]
+    return trial.curve.steps[known].tolist(), values[known].tolist()
 
 
 def _analysed(history: History, objective: str | None) -> IntArray:

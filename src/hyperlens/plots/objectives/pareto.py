@@ -52,7 +52,7 @@ def _panel(
         if others:
             fig.add_trace(
                 dots(x[others], y[others], name, {**mark, "symbol": symbol}, "%{customdata}",
-                     customdata=[_said(record, i) for i in others], **axes)
+                     customdata=[_said(record, i) for i in others], meta=_trials(record, others), **axes)
             )  # fmt: skip
     rows = record.members
     if len(record.objectives) == 2:
@@ -62,13 +62,23 @@ def _panel(
     texts = [_said(record, i, place) for place, i in enumerate(rows.tolist())]
     mark = {"color": BLUE, "size": 9}
     fig.add_trace(
-        dots(x[rows], y[rows], "on the front", mark, "%{customdata}", customdata=texts, **axes)
+        dots(
+            x[rows],
+            y[rows],
+            "on the front",
+            mark,
+            "%{customdata}",
+            customdata=texts,
+            meta=_trials(record, rows.tolist()),
+            **axes,
+        )
     )
     at = np.flatnonzero(record.number == record.knee)
     mark = {"color": VERMILLION, "size": 14, "symbol": "star"}
     fig.add_trace(
         dots(x[at], y[at], "knee", mark, "%{customdata}",
-             customdata=[f"knee: {_said(record, int(at[0]))}"], **axes)
+             customdata=[f"knee: {_said(record, int(at[0]))}"],
+             meta=_trials(record, at.tolist()), **axes)
     )  # fmt: skip
     number_ = k + 1 if k else ""
     fig.update_layout({
@@ -81,6 +91,11 @@ def _panel(
             "domain": up, "anchor": f"x{k + 1}",
         },
     })  # fmt: skip
+
+
+def _trials(record: ParetoFront, rows: list[int]) -> dict[str, Any]:
+    """Which trial each point is, for a page."""
+    return {"trials": record.number[rows].tolist()}
 
 
 def _steps(record: ParetoFront) -> str:

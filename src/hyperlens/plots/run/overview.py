@@ -18,6 +18,7 @@ BULK = 0.9  # of the trials fit on the axis
 WORTH = 1.5  # only what is farther away than the bulk by this factor is cut
 FENCE = 3.0  # a first trial farther away than so many times the bulk is cut as well
 EXCEEDS = "x-thin-open"  # symbol of a trial that is of no use
+TRIALS = {"trials": "x"}  # which trial a point is, for a page
 MARGIN = 0.06  # of the axis, beyond what is on it
 
 
@@ -38,18 +39,20 @@ def draw(record: Overview) -> Figure:
         },
         yaxis={"title": {"text": directed(record.objective, record.maximize)}},
     )
-    x, best = ([values[k] for k in shown] for values in (number, trace))
+    steps, best = ([values[k] for k in shown] for values in (number, trace))
     size = 7 if len(shown) < 500 else 4
     for rows, name, symbol in _groups(record, shown):
         mark = {"color": GREY, "size": size, "opacity": 0.75, "symbol": symbol}
         hover = "trial %{x}: %{y:.5g}" + (", exceeds a limit" if symbol == EXCEEDS else "")
-        fig.add_trace(dots([number[k] for k in rows], [cost[k] for k in rows], name, mark, hover))
+        x, y = [number[k] for k in rows], [cost[k] for k in rows]
+        fig.add_trace(dots(x, y, name, mark, hover, meta=TRIALS))
     hover = "best after trial %{x}: %{y:.5g}"
-    fig.add_trace(line(x, best, "best so far", BLUE, hover, 2.5, shape="hv"))
+    fig.add_trace(line(steps, best, "best so far", BLUE, hover, 2.5, shape="hv"))
     if (cut := _cut(record)) is not None:
         _add_cut(fig, record, cut)
     mark, hover = {"color": VERMILLION, "size": 14, "symbol": "star"}, "best: trial %{x}, %{y:.5g}"
-    fig.add_trace(dots([record.best_trial], [record.best], "best trial", mark, hover))
+    best_trial = [record.best_trial], [record.best], "best trial"
+    fig.add_trace(dots(*best_trial, mark, hover, meta=TRIALS))
     return fig
 
 
@@ -102,5 +105,6 @@ def _add_cut(fig: Figure, record: Overview, cut: float) -> None:
             {"color": GREY, "size": 8, "symbol": symbol},
             "trial %{x}: %{customdata:.5g}, beyond the axis",
             customdata=record.cost[shown].tolist(),
+            meta=TRIALS,
         )
     )

@@ -48,9 +48,10 @@ def draw(record: Trials) -> Figure:
     for (part, *_), (smaller, *_) in pairwise(GROUPS):
         start[part] = _count(smaller, len(ranked))
     for part, name, most, colour, width, opacity, when in GROUPS:
-        members = ranked[start[part] : _count(part, len(ranked))]
-        if not len(members):
+        members = thinned(ranked[start[part] : _count(part, len(ranked))].tolist(), most)
+        if not members:
             continue
+        numbers = [int(record.number[k]) for k in members]
         add_lines(
             fig,
             (
@@ -61,13 +62,18 @@ def draw(record: Trials) -> Figure:
                         for costs, e in zip(measured.values(), ends, strict=True)
                     ],
                 )
-                for k in thinned(members.tolist(), most)
+                for k in members
             ),
             name=name,
-            meta={"when": {"best": when}},
+            meta={
+                "when": {"best": when},
+                "trials": numbers,
+                "each": len(names) + len(measured) + 1,
+            },
             line={"color": colour, "width": width, "simplify": False},
             opacity=opacity,
         )
+        fig.data[-1].hoverinfo = "none"  # a page says the whole configuration
     ticks = _ticks(record, len(names))
     for j, (costs, e) in enumerate(zip(measured.values(), ends, strict=True)):
         ticks += _costs(costs[known], e, len(names) + j)

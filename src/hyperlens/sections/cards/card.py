@@ -97,6 +97,7 @@ class Card:
     tree: Tree | None = None
     table: Table | None = None
     grid: Grid | None = None
+    trials: dict[str, Any] | None = None  # what is told of each trial, of which one is shown
     problem: str | None = None
     verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
