@@ -275,6 +275,39 @@ def test_numbers_explain_themselves(watch: Open, tmp_path: Path) -> None:
     assert not page.locator("#summary-what-2").is_visible()
 
 
+def test_a_trial_has_a_card_that_points_lines_and_rows_lead_to(watch: Open, tmp_path: Path) -> None:
+    seen = watch()
+    page = seen.page
+    unfolded(page, written(tmp_path, curves()))
+    drawn(page, "trace")
+    picker = page.locator("#trial select")
+    texts = picker.locator("option").all_inner_texts()
+    assert all(len(text.split(" · ")) == 3 for text in texts)  # number, cost, state
+    numbers = [text.split(" · ")[0] for text in texts]
+    hovers = page.evaluate("document.querySelector('#trace .plot').data[0].hovertext")
+    assert hovers[0].startswith("<b>trial ")
+    assert "lr: " in hovers[0]
+    for number in (numbers[0], numbers[-1]):  # a row
+        page.locator("#data tbody a", has_text=number).first.click()
+        assert picker.input_value() == number
+        assert page.locator("#trial .shown p").first.inner_text().startswith(f"Trial {number} ")
+    page.evaluate(  # a point
+        "document.querySelector('#trace .plot').emit('plotly_click', {points: [{pointIndex: 1,"
+        " data: document.querySelector('#trace .plot').data[0]}]})"
+    )
+    clicked = page.evaluate("document.querySelector('#trace .plot').data[0].x[1]")
+    assert picker.input_value() == str(clicked)
+    assert violations(page) == []
+    drawn(page, "parallel")
+    line = page.evaluate(  # a line, by any of its points
+        """() => { const plot = document.querySelector('#parallel .plot'), trace = plot.data[0];
+            plot.emit('plotly_click', {points: [{pointIndex: trace.meta.each + 1, data: trace}]});
+            return trace.meta.trials[1]; }"""
+    )
+    assert picker.input_value() == str(line)
+    assert seen.complaints == []
+
+
 def test_a_planted_script_does_nothing(watch: Open, tmp_path: Path) -> None:
     seen = watch()
     made = analysis(name=EVIL, choice=EVIL + "2", text=EVIL)

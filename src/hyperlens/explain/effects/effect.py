@@ -88,6 +88,7 @@ class Effect(Record):
     quality: Quality
     verdict: Verdict
     notes: tuple[str, ...]
+    observed_number: tuple[int, ...] = ()  # of those trials
 
     @property
     def change(self) -> float:
@@ -300,6 +301,7 @@ def _trials(
     return {
         "observed": tuple(tuple(t.values[name] for t in trials) for name in names),
         "observed_cost": sign * data.y[seen],
+        "observed_number": tuple(t.number for t in trials),
         "support": _support(X[active], points),
     }
 

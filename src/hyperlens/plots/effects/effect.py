@@ -75,6 +75,7 @@ def _measured(record: Effect) -> Scatter:
         "measured",
         {"color": record.observed_cost[shown].tolist(), "size": 5, **colours},
         "trial at %{x:.5g}<br>measured %{y:.5g}",
+        meta=_numbers(record, shown),
     )
 
 
@@ -181,6 +182,7 @@ def _map(record: Effect) -> Figure:
             "trial at %{x}, %{y}<br>measured %{customdata:.5g}",
             cliponaxis=False,
             customdata=record.observed_cost[shown].tolist(),
+            meta=_numbers(record, shown),
         )
     )
     if record.best_values is not None:
@@ -242,7 +244,14 @@ def _rug(record: Effect) -> Scatter:
         "trial at %{x:.5g}<br>measured %{customdata:.5g}",
         yaxis="y2",
         customdata=record.observed_cost[shown].tolist(),
+        meta=_numbers(record, shown),
     )
+
+
+def _numbers(record: Effect, shown: list[int]) -> dict[str, Any] | None:
+    """Which trial each point is, for a page."""
+    numbers = record.observed_number
+    return {"trials": [numbers[k] for k in shown]} if numbers else None
 
 
 def _band(record: Effect) -> str:
