@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import hyperlens as hl
 from hyperlens.explain.run.nearest import nearest_better, said_of
-from hyperlens.sections.run.one_trial import trial_card
+from hyperlens.sections.trials.one_trial import trial_card
 
 SPACE = hl.Space.of(
     [

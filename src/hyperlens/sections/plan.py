@@ -75,7 +75,7 @@ PLAN = (
     Section("proposals", "Proposals", "run.proposals", by=("proposals", "trial")),
     Section("search", "Search", "run.search", quick=True),
     Section("comparison", "Comparison", "run.comparison", quick=True, by=("runs",)),
-    Section("trial", "Data", "run.one_trial", quick=True),
+    Section("trial", "Data", "trials.one_trial", quick=True),
     Section("data", "Data", "run.data", quick=True),
     Section("method", "Method", "method", by=("surrogate",)),
 )
