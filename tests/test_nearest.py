@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hyperlens as hl
-from hyperlens.explain.run.nearest import nearest_better, said_of
+from hyperlens.explain.next.nearest import nearest_better, said_of
 from hyperlens.sections.trials.one_trial import trial_card
 
 SPACE = hl.Space.of(

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from hyperlens.explain.run.nearest import nearest_better, said_of
+from hyperlens.explain.next.nearest import nearest_better, said_of
 from hyperlens.explain.run.trials import Trials
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.explanation import Records
