@@ -85,12 +85,11 @@ def minimize(
     configuration is one trial: its costs at smaller budgets are intermediate values, and if it does
     not go on it is pruned. The other optimisers give such an `f` the full budget.
 
-    One worker without a timeout calls `f` in this very process. With more, or with a timeout, or
-    with `engine="processes"`, trials run in processes of their own (forked, so that any function
-    will do), and one that kills its process fails alone. `engine="dask"` with a scheduler's address
-    or any Executor of concurrent.futures spreads them further. `options` are the optimiser's: with
-    "smbo" also what is known beforehand, as `prior={"lr": 1e-3}`, `first=[{"lr": 0.1}]` and
-    `learn_from=[history]`.
+    One worker without a timeout calls `f` in this very process. With more, with a timeout, or with
+    `engine="processes"`, trials run in processes of their own, and one that kills its process fails
+    alone. `engine="dask"` with a scheduler's address or any Executor spreads them further. `options`
+    are the optimiser's: with "smbo" also `prior={"lr": 1e-3}`, `first=[{"lr": 0.1}]` and
+    `learn_from=[history]`, which is known beforehand.
 
     >>> from hyperlens import Parameter
     >>> run = minimize(lambda c: (c["x"] - 1) ** 2, [Parameter("x", "float", -5, 5)], trials=15)
