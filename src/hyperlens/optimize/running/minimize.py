@@ -73,8 +73,7 @@ def minimize(
 
     `stop=True` ends the run when the next 100 trials are expected to gain less than the standard error
     of a cost, which a surrogate estimates; `stop=0.01` gives that error, `hl.Stop` has more to choose.
-    A run that stopped says so in its notes, and again when it is called again with `stop`; without,
-    it goes on.
+    A run that stopped says so in its notes; called again without `stop` it goes on.
 
     With `objectives=["loss", "accuracy:max"]` `f` returns a number for each, or a dict, and the whole
     front is searched for (`hl.pareto`). `constraints` are texts such as "latency < 20" about what `f`
