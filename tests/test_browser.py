@@ -756,7 +756,7 @@ def test_many_runs_are_listed_searched_and_gone_back_to(watch: Open, tmp_path: P
         assert rows.first.locator("a").inner_text() == "run-7 (runs.db)"
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
-        page.get_by_label("Search in the table").first.fill("run-6")
+        page.get_by_label("Search in the runs").fill("run-6")
         assert rows.count() == 1
         rows.first.locator("a").click()
         settled(page, "overview", "data")

@@ -70,7 +70,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return Path(path).as_uri()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def opened(browser: Any, address: str) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = context.new_page()

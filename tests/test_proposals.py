@@ -458,7 +458,7 @@ THEIRS = (("mean", "mean"), ("uncertainty", "se"), ("bound", "cb"))
 
 
 def test_shapley_values_of_the_thesis(data: Callable[[str], Path]) -> None:
-    """24 proposals, drawn from iteration 10 on, refitted; in standard errors sqrt(phi.var / 1000).
+    """14 proposals, drawn from iteration 10 on, refitted; in standard errors sqrt(phi.var / 1000).
 
     All recorded explanations were drawn with the same random numbers: their sums miss their own
     payouts in the same direction. So the recorded values share an error, up to two standard errors
@@ -472,9 +472,9 @@ def test_shapley_values_of_the_thesis(data: Callable[[str], Path]) -> None:
     assert ((late["phi_mean"].sum() - payout) > 0).mean() > 0.99  # their own gap, without ours
     space = hl.Space.of([hl.Parameter(name, "float", -5.12, 5.12) for name in NAMES])
     rng = np.random.default_rng(0)
-    chosen = rng.integers(1, 31, 24)
-    off = np.empty((24, 3, 4))
-    for k, (run_number, iteration) in enumerate(zip(chosen, rng.integers(10, 65, 24), strict=True)):
+    chosen = rng.integers(1, 31, 14)
+    off = np.empty((14, 3, 4))
+    for k, (run_number, iteration) in enumerate(zip(chosen, rng.integers(10, 65, 14), strict=True)):
         rows = runs[runs["run"] == run_number][[*NAMES, "y"]].to_numpy().tolist()
         trials = tuple(
             hl.Trial(i, dict(zip(NAMES, row[:4], strict=True)), (row[4],))

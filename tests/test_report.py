@@ -79,6 +79,7 @@ def test_cards_come_in_order() -> None:
         "bias",
         "spending",
         "comparison",
+        "trial",
         "data",
         "method",
     ]

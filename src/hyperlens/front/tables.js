@@ -39,7 +39,7 @@ function adoptGrid(grid) {
   const state = { by: -1, way: 1, page: 0, rows };
 
   const bar = element("div", { className: "gridbar" });
-  const search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search in the table" });
+  const search = element("input", { type: "search", placeholder: "Search", ariaLabel: grid.dataset.search ?? "Search in the table" });
   const said = element("output");
   const back = button("Previous", () => { state.page -= 1; show(); tell(); });
   const on = button("Next", () => { state.page += 1; show(); tell(); });
