@@ -164,7 +164,7 @@ def test_shares_of_known_functions(known: Known) -> None:
     ((sqrt(S) - e) / (1 + e))^2 and ((sqrt(S) + e) / (1 - e))^2.
     """
     run = known.history()
-    importance = hl.importance(run, surrogate="gp")
+    importance = hl.importance(run, surrogate="gp", level=None)
     fresh = known.space.sample(2048, seed=1, sobol=True)
     costs = known.costs(fresh)
     error = hl.fit(run, "gp").model.predict(fresh)[0] - costs

@@ -73,7 +73,7 @@ def test_expected_hypervolume_improvement_is_the_mean_of_what_draws_add(m: int) 
     found = expected_hypervolume_improvement(mean, std, FreeBoxes.of(points, reference))
     before = volume(points, reference)
     for k in range(3):
-        draws = mean[:, k] + std[:, k] * rng.normal(size=(4000, m))
+        draws = mean[:, k] + std[:, k] * rng.normal(size=(1500, m))
         added = np.array([volume(np.vstack([points, y]), reference) - before for y in draws])
         assert abs(added.mean() - found[k]) < 4 * added.std() / math.sqrt(len(added))
 
