@@ -37,6 +37,7 @@ import optuna
 
 import hyperlens as hl
 from benchmarks.machine import description
+from benchmarks.optimizers.players import suggested
 from hyperlens import Parameter, Space
 from hyperlens.runs.hypervolume import volume
 from hyperlens.spaces.cube import FloatArray
@@ -257,15 +258,7 @@ def ours(problem: Problem, answer: Any, seed: int, optimizer: str = "smbo") -> N
 
 def by_optuna(problem: Problem, answer: Any, seed: int, sampler: Callable[..., Any]) -> None:
     def objective(trial: optuna.Trial) -> Any:
-        values: dict[str, Any] = {}
-        for p in problem.space.parameters:
-            if p.choices:
-                values[p.name] = trial.suggest_categorical(p.name, p.choices)
-            elif p.kind == "integer":
-                values[p.name] = trial.suggest_int(p.name, int(p.lower), int(p.upper), log=p.log)
-            else:
-                values[p.name] = trial.suggest_float(p.name, p.lower, p.upper, log=p.log)
-        costs, excess = answer(values)
+        costs, excess = answer(suggested(trial, problem.space))
         for k, own in enumerate(excess):
             trial.set_constraint(f"g{k}", own)
         return costs if len(costs) > 1 else costs[0]

@@ -51,20 +51,25 @@ def random_search(problem: Problem, cost: Cost, seed: int) -> None:
     hl.minimize(cost, problem.space, trials=problem.trials, seed=seed, optimizer="random")
 
 
+def suggested(trial: optuna.Trial, space: hl.Space) -> dict[str, Any]:
+    """A configuration of a space that Optuna suggests, parents first."""
+    values: dict[str, Any] = {}
+    for column in space.cube.order:
+        p = space.parameters[column]
+        if not _active(space, p.name, values):
+            continue
+        if p.choices:
+            values[p.name] = trial.suggest_categorical(p.name, p.choices)
+        elif p.kind == "integer":
+            values[p.name] = trial.suggest_int(p.name, int(p.lower), int(p.upper), log=p.log)
+        else:
+            values[p.name] = trial.suggest_float(p.name, p.lower, p.upper, log=p.log)
+    return values
+
+
 def by_optuna(problem: Problem, cost: Cost, seed: int, sampler: Any) -> None:
     def objective(trial: optuna.Trial) -> float:
-        values: dict[str, Any] = {}
-        for column in problem.space.cube.order:
-            p = problem.space.parameters[column]
-            if not _active(problem.space, p.name, values):
-                continue
-            if p.choices:
-                values[p.name] = trial.suggest_categorical(p.name, p.choices)
-            elif p.kind == "integer":
-                values[p.name] = trial.suggest_int(p.name, int(p.lower), int(p.upper), log=p.log)
-            else:
-                values[p.name] = trial.suggest_float(p.name, p.lower, p.upper, log=p.log)
-        return cost(values)
+        return cost(suggested(trial, problem.space))
 
     study = optuna.create_study(sampler=sampler(seed=seed))
     study.optimize(objective, n_trials=problem.trials, catch=(Diverged,))
