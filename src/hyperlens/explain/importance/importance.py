@@ -15,7 +15,14 @@ from hyperlens.explain.importance import importance_words as words
 from hyperlens.explain.importance.conditional import Conditional, conditional_parameters
 from hyperlens.explain.importance.good import Among, Good, good_part, place
 from hyperlens.explain.importance.once import Effects
-from hyperlens.explain.importance.shares import HALVES, HALVES_BESIDE, Shares, ranks, shares
+from hyperlens.explain.importance.shares import (
+    HALVES,
+    HALVES_BESIDE,
+    Shares,
+    known,
+    ranks,
+    shares,
+)
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
 from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit
 from hyperlens.explain.models.leader import leader
@@ -265,6 +272,8 @@ def importance(
     primary, first = _answer(history, found.primary, part, order, level, how)
     asked: Any = (found.secondary, part, order, level, how, HALVES_BESIDE)
     secondary, second = _answer(history, *asked) if found.secondary else (None, None)
+    better = words.predicts_better(found.primary, found.secondary)
+    first = first.taking_in(second) if better and second is not None else first
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second)
@@ -286,7 +295,13 @@ def importance(
         quality=primary.quality,
         secondary_quality=None if secondary is None else secondary.quality,
         verdict=judge([of_surrogate(primary.quality)]),
-        notes=(*primary.notes, *words.notes(history, primary, first), *doubts, *found.problems),
+        notes=(
+            *primary.notes,
+            *words.notes(history, primary, first),
+            *doubts,
+            *better,
+            *found.problems,
+        ),
         among=among,
         **good,
         conditional=conditional_parameters(history, objective, primary, first, level, part),
@@ -324,7 +339,7 @@ def _answer(
             cap = history.shown(part.bound, how["objective"])
             fitted = fit(history, fitted.name, cap=cap, **how)
     found = shares(history, fitted, order, level, how["seed"], bound, halves)
-    return fitted, known(found, fitted, fitted.quality)
+    return fitted, known(found, fitted)
 
 
 def _verdict(record: Importance, history: History, primary: Fitted) -> Verdict:
@@ -369,20 +384,6 @@ def _check(
         raise AnalysisError("A quantile says which part is good; give it with among='good'.")
     if among == "good" and cap is not None:
         raise AnalysisError("A cap says itself which costs are good; give it without among='good'.")
-
-
-def known(shares: Shares, fitted: Fitted, quality: Quality) -> Shares:
-    """Nothing is known of an effect of a parameter that never varied or was hardly ever active, neither
-    much nor little; and a share of a surrogate that has learnt too little may be any."""
-    untold = fitted.training.unvaried | words.hardly_active(fitted)
-    stuck = np.array([untold[list(axes)].any() for axes in shares.effects])
-    low, high = shares.low, shares.high
-    if quality.verdict == "do not trust":
-        low, high = 0.0 * low, 0.0 * high + 1.0
-    share, std, low, high = (
-        np.where(stuck, np.nan, v) for v in (shares.share, shares.std, low, high)
-    )
-    return replace(shares, share=share, std=std, low=low, high=high)
 
 
 def _rest(share: FloatArray) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperlens.errors import listed
 from hyperlens.explain.importance.good import part_name, place
-from hyperlens.explain.models.support import FEW
+from hyperlens.explain.models.support import FEW, hardly_active
 from hyperlens.surrogates.quality import FAIR_R2
 from hyperlens.words import (
     SURROGATES,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hyperlens.explain.importance.shares import Shares
     from hyperlens.explain.models.fitting import Fitted
     from hyperlens.runs.history import History
-    from hyperlens.spaces.cube import BoolArray, FloatArray
+    from hyperlens.spaces.cube import FloatArray
 
 MOST_APART = 3  # disagreements that are named
 WORTH_SAYING = 0.02  # a disagreement of the surrogates below this share is not mentioned
@@ -139,10 +139,15 @@ def disagreements(
     ]
 
 
-def hardly_active(fitted: Fitted) -> BoolArray:
-    """Which parameters are active in too few trials for anything to be known of them."""
-    X = fitted.training.X
-    return np.asarray((~np.isnan(X)).sum(axis=0) < min(FEW, len(X)))
+def predicts_better(primary: Fitted, secondary: Fitted | None) -> list[str]:
+    """Why intervals are wider than those of the surrogate that leads, if they are."""
+    if secondary is None or not secondary.quality.r2 > primary.quality.r2:
+        return []
+    return [
+        f"The {SURROGATES[secondary.name]} predicts this run better than the "
+        f"{SURROGATES[primary.name]} (R2 {decimals(secondary.quality.r2)} against "
+        f"{decimals(primary.quality.r2)}), so the intervals take in its own."
+    ]
 
 
 def notes(history: History, fitted: Fitted, shares: Shares) -> list[str]:
@@ -171,10 +176,8 @@ def notes(history: History, fitted: Fitted, shares: Shares) -> list[str]:
             f"{listed(same)} never varied in these trials, so nothing can be known of {its} "
             f"importance; the other shares hold for the one value of {it} that was tried."
         )
-    rare = [
-        name for name, few in zip(history.space.names, hardly_active(fitted), strict=True) if few
-    ]
-    rare = [name for name in rare if name not in same]
+    few = zip(history.space.names, hardly_active(fitted.training.X), strict=True)
+    rare = [name for name, is_rare in few if is_rare and name not in same]
     if rare and known:
         it = "it is" if len(rare) == 1 else "each is"
         sentences.append(

@@ -12,9 +12,9 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Effect, effect
-from hyperlens.explain.importance.importance import INTERVAL, known
+from hyperlens.explain.importance.importance import INTERVAL
 from hyperlens.explain.importance.once import Effects
-from hyperlens.explain.importance.shares import drawn_interval, shares
+from hyperlens.explain.importance.shares import drawn_interval, known, shares
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import WIDE, Ground, Verdict, grounds, judge
 from hyperlens.record import Record
@@ -107,7 +107,7 @@ def interactions(
     if len(history.space) < 2:
         raise AnalysisError("One parameter has nothing to interact with; tune at least two.")
     fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
-    variance_shares = known(shares(history, fitted, 2, level, seed), fitted, fitted.quality)
+    variance_shares = known(shares(history, fitted, 2, level, seed), fitted)
     pairs = [k for k, effect in enumerate(variance_shares.effects) if len(effect) == 2]
     h = friedman(variance_shares.effects, variance_shares.share[None, :], pairs)[0]
     low = high = np.full(len(pairs), np.nan)

@@ -7,19 +7,22 @@ Symbols
     n, m     rows of the data, rows of a half
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
 from hyperlens.explain.importance.once import Effects, Once
 from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.models.support import hardly_active
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
-from hyperlens.surrogates.additive.additive import WIDENED_BELOW, Additive
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
@@ -30,6 +33,7 @@ HALVES_BESIDE = (
 )
 HALF_TREES = 16  # trees on each
 GP_HALVES = 12
+NONE = 0.005  # a share that may be so small may be none at all
 GP_ROWS = 200  # at the most, in a part that a Gaussian process is fitted to
 
 
@@ -45,6 +49,19 @@ class Shares:
     draws: FloatArray
     flat: int = 0  # trees left out because they predict the same everywhere
     widened: float = 1.0  # how much wider than the draws an interval of what follows from them is
+
+    def taking_in(self, other: Shares) -> Shares:
+        """With intervals that hold another's too, of the effects that it knows."""
+        at = {effect: k for k, effect in enumerate(other.effects)}
+        low, high = self.low.copy(), self.high.copy()
+        for k, effect in enumerate(self.effects):
+            if effect in at:
+                low[k] = np.fmin(low[k], other.low[at[effect]])
+                high[k] = np.fmax(high[k], other.high[at[effect]])
+        unknown = np.isnan(self.low)
+        return replace(
+            self, low=np.where(unknown, np.nan, low), high=np.where(unknown, np.nan, high)
+        )
 
 
 def shares(
@@ -75,6 +92,20 @@ def shares(
     return result
 
 
+def known(shares: Shares, fitted: Fitted) -> Shares:
+    """Nothing is known of an effect of a parameter that never varied or was hardly ever active, neither
+    much nor little; and a share of a surrogate that has learnt too little may be any."""
+    untold = fitted.training.unvaried | hardly_active(fitted.training.X)
+    stuck = np.array([untold[list(axes)].any() for axes in shares.effects])
+    low, high = shares.low, shares.high
+    if fitted.quality.verdict == "do not trust":
+        low, high = 0.0 * low, 0.0 * high + 1.0
+    share, std, low, high = (
+        np.where(stuck, np.nan, v) for v in (shares.share, shares.std, low, high)
+    )
+    return replace(shares, share=share, std=std, low=low, high=high)
+
+
 def additive_shares(
     model: Additive, order: int, level: float | None, bound: float | None = None
 ) -> Shares:
@@ -85,21 +116,30 @@ def additive_shares(
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
     draws = np.empty((0, len(effects))) if level is None else drawn.T
     share = np.array(list(model.shares(order, bound).values()))
-    widened = model.widened * (1.0 if bound is None else WIDENED_BELOW)
-    spread = posterior(drawn, share, level, widened)
-    return Shares(effects, share, *spread, draws, widened=widened)
+    spread = posterior(drawn, share, level, model.widened)
+    return Shares(effects, share, *spread, draws, widened=model.widened)
 
 
 def posterior(
     drawn: FloatArray, share: FloatArray, level: float | None, widened: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Standard deviation, low and high of drawn shares (shares, D), around what they are said to be."""
+    """Standard deviation, low and high of drawn shares (shares, D), around what they are said to be.
+
+    Draws and their mean function differ in what they give to an effect of which little is known; a
+    share is said to be in the middle of the two. It may be as far below the lower of the two as draws
+    are below their median, and as far above what is said. Square roots are about evenly spread.
+    """
     std = drawn.std(axis=1)
     if level is None:
         unknown = np.full(len(share), np.nan)
         return std, unknown, unknown
-    low, high = np.square(drawn_interval(np.sqrt(drawn), level, widened))
-    return std, np.minimum(low, share), np.maximum(high, share)
+    roots = np.sqrt(drawn)
+    middle = np.median(roots, axis=1)
+    other = np.sqrt(np.maximum(2 * share - middle**2, 0.0))
+    below, above = drawn_interval(roots, level, widened)
+    low = np.maximum(np.minimum(middle, other) - (middle - below), 0.0) ** 2
+    high = np.minimum(np.maximum(middle, np.sqrt(share)) + (above - middle), 1.0) ** 2
+    return std, np.where(low < NONE, 0.0, np.minimum(low, share)), np.maximum(high, share)
 
 
 def drawn_interval(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperlens.spaces.cube import Axis, FloatArray
+from hyperlens.spaces.cube import Axis, BoolArray, FloatArray
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 from hyperlens.words import number
@@ -101,3 +101,8 @@ def _run(parameter: Parameter, axis: Axis, codes: FloatArray, of: int) -> Sparse
 
 def _large(part: float) -> float:
     return part if part > LARGE else 0.0
+
+
+def hardly_active(X: FloatArray) -> BoolArray:
+    """Which columns are active in too few rows for anything to be known of them."""
+    return np.asarray((~np.isnan(X)).sum(axis=0) < min(FEW, len(X)))

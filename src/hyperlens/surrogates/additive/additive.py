@@ -40,11 +40,8 @@ ANCHOR_NOISE = (
 )
 HELD_OUT = 4  # sets of hyperparameters with which rows are predicted that are left out
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-# how much wider intervals are than the posterior, which takes its kernel for certain; and how much wider
-# still below a bound, where draws are cut off
-WIDENED, WIDENED_BELOW = 1.15, 1.3 / 1.15
+WIDENED = 1.3  # how much wider intervals are than the posterior, which takes its kernel for certain
 FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that predicts them
-SURPRISING = 1.5  # power of the surprise by which intervals are wider still
 MOST_SURPRISING = 4.0
 UNKNOWN_SURPRISE = 1.4  # where too few rows could show it: as much as searches usually have
 CHUNK = 1024  # rows at which draws are asked at once
@@ -320,7 +317,7 @@ class Additive:
 def widening(surprise: float) -> float:
     """How much wider than the posterior intervals are, by how far the beginning of a search lies from
     what the rest says of it, in standard deviations."""
-    return float(WIDENED * _surprised(surprise) ** SURPRISING)
+    return WIDENED * float(np.sqrt(_surprised(surprise)))
 
 
 def _surprised(surprise: float) -> float:
