@@ -25,7 +25,7 @@ from hyperlens.explain.importance.shares import (
 )
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
 from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit
-from hyperlens.explain.models.leader import leader
+from hyperlens.explain.models.leader import Leader, leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.explain.models.verdict import (
     Verdict,
@@ -269,17 +269,14 @@ def importance(
     found = leader(history, surrogate=surrogate, cap=cap, **how)
     part = good_part(found.primary, quantile, seed) if among == "good" else None
     good = _good(history, part, objective)
-    primary, first = _answer(history, found.primary, part, order, level, how)
-    asked: Any = (found.secondary, part, order, level, how, HALVES_BESIDE)
-    secondary, second = _answer(history, *asked) if found.secondary else (None, None)
-    better = words.predicts_better(found.primary, found.secondary)
-    first = first.taking_in(second) if better and second is not None else first
+    primary, first, secondary, second = _answers(history, found, part, order, level, how)
     ranked = np.argsort(-np.nan_to_num(first.share, nan=-1.0), kind="stable")
     names = history.space.names
     columns = _columns(first, second)
     numbers: dict[str, Any] = {name: column[ranked] for name, column in columns.items()}
     asked_of = place(among, good["quantile"])
     doubts = words.disagreements(names, primary, secondary, first.effects, columns, asked_of)
+    doubts += words.predicts_better(found.primary, found.secondary)
     record = Importance(
         objective=history.objective(objective).name,
         surrogate=primary.name,
@@ -295,13 +292,7 @@ def importance(
         quality=primary.quality,
         secondary_quality=None if secondary is None else secondary.quality,
         verdict=judge([of_surrogate(primary.quality)]),
-        notes=(
-            *primary.notes,
-            *words.notes(history, primary, first),
-            *doubts,
-            *better,
-            *found.problems,
-        ),
+        notes=(*primary.notes, *words.notes(history, primary, first), *doubts, *found.problems),
         among=among,
         **good,
         conditional=conditional_parameters(history, objective, primary, first, level, part),
@@ -316,6 +307,25 @@ def _good(history: History, part: Good | None, objective: str | None) -> dict[st
         return {"bound": None, "quantile": None, "below": None}
     bound = history.shown(part.bound, objective)
     return {"bound": bound, "quantile": part.quantile, "below": part.below}
+
+
+def _answers(
+    history: History,
+    found: Leader,
+    part: Good | None,
+    order: int,
+    level: float | None,
+    how: dict[str, Any],
+) -> tuple[Fitted, Shares, Fitted | None, Shares | None]:
+    """The surrogate that leads and its shares, and the second opinion, if there is any; it is taken in
+    where it predicts better."""
+    primary, first = _answer(history, found.primary, part, order, level, how)
+    if found.secondary is None:
+        return primary, first, None, None
+    secondary, second = _answer(history, found.secondary, part, order, level, how, HALVES_BESIDE)
+    if words.predicts_better(found.primary, found.secondary):
+        first = first.taking_in(second)
+    return primary, first, secondary, second
 
 
 def _answer(

@@ -1,0 +1,54 @@
+"""Intervals of shares: around both estimates of a share, and around a forest that predicts better."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hyperlens as hl
+from experiments.interval_coverage import EFFECTS, PROBLEMS
+from hyperlens.explain.importance.shares import NONE, posterior
+
+NOISE, STEPS = PROBLEMS[2], PROBLEMS[3]
+
+
+@given(st.integers(0, 10**6), st.floats(1.0, 3.0), st.floats(0.0, 1.0))
+def test_an_interval_holds_what_is_said_and_both_estimates(
+    seed: int, widened: float, expected: float
+) -> None:
+    drawn = np.random.default_rng(seed).beta(2, 5, (1, 64))
+    share = (np.median(drawn, axis=1) + expected) / 2
+    _, low, high = posterior(drawn, share, 0.9, widened)
+    assert low[0] <= min(float(np.median(drawn)), expected, float(share[0])) + 1e-12
+    assert high[0] >= max(float(np.median(drawn)), float(share[0])) - 1e-12
+    assert low[0] == 0 or low[0] >= NONE
+    wider = posterior(drawn, share, 0.9, 1.5 * widened)
+    assert wider[1][0] <= low[0]
+    assert wider[2][0] >= high[0]
+
+
+def test_without_a_level_there_is_no_interval() -> None:
+    std, low, high = posterior(np.array([[0.1, 0.3]]), np.array([0.2]), None, 1.0)
+    assert std[0] == pytest.approx(0.1)
+    assert np.isnan([low, high]).all()
+
+
+def test_mostly_noise_leaves_open_that_a_parameter_does_nothing() -> None:
+    """Two thirds of the variance are noise; of ten effects two are not zero."""
+    found = hl.importance(NOISE.history(150, 501))
+    at = {tuple(sorted(u)): k for k, u in enumerate(found.parameters)}
+    order = [at[u] for u in EFFECTS]
+    held = (found.low[order] <= NOISE.truth) & (NOISE.truth <= found.high[order])
+    assert held.sum() >= 9
+
+
+def test_a_forest_that_predicts_better_is_taken_in_and_said() -> None:
+    found = hl.importance(STEPS.history(250, 501))
+    assert found.surrogate == "additive"
+    assert found.secondary_quality is not None
+    assert found.secondary_quality.r2 > found.quality.r2
+    assert (found.low <= found.secondary_low).all()
+    assert (found.high >= found.secondary_high).all()
+    assert any("predicts this run better" in note for note in found.notes)
+    smooth = hl.importance(PROBLEMS[0].history(60, 501))
+    assert not any("predicts this run better" in note for note in smooth.notes)
