@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
-from views import ahead, learnt, next_space, searched, together, tree
+from views import ahead, learnt, next_space, searched, together, tree, tuned
 
 from hyperlens.explain.confirm.confirm import Confirm
 from hyperlens.explain.effects.effect import Effect
@@ -340,6 +340,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "good": good,
         "question": leading_question(importance, good),
         "interactions": together(name),
+        "tunability": tuned(name, choice, text),
         "ablation": walked(name, choice, text),
         "local": around(name, choice, text),
         "effects": (effect(name, note=text), effect("opt", choice), missing),

@@ -69,6 +69,7 @@ def test_cards_come_in_order() -> None:
         "heatmap",
         "marginals",
         "interactions",
+        "tunability",
         "ablation",
         "local",
         "effect-1",

@@ -193,6 +193,7 @@ def records() -> dict[str, Record]:
         hl.failure_probability([4.0, 2.0]),
         hl.compare(table),
         hl.confirm(run, "lr", 3),
+        hl.tunability(run),
     ]
     return {type(record).__name__: record for record in made}
 

@@ -17,6 +17,7 @@ from hyperlens.explain.models.verdict import Ground, judge
 from hyperlens.explain.next.advise import Advice
 from hyperlens.explain.next.forecast import Forecast
 from hyperlens.explain.run.bias import Bias
+from hyperlens.explain.tunability.tunability import Tunability
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.quality import Quality
@@ -247,5 +248,40 @@ def learnt(name: str = "lr", text: str = "plain") -> LearningCurves:
         course=mattered,
         level=0.9,
         seed=7,
+        notes=(text,),
+    )
+
+
+def tuned(name: str = "lr", choice: str = "adam", text: str = "plain") -> Tunability:
+    """Of 0.6 one parameter has 0.4, and two stand for each other."""
+    value, pair = np.array([0.4, 0.15, 0.05]), np.array([-0.1, 0.02, 0.0])
+    return Tunability(
+        game="tunability",
+        objective="loss",
+        maximize=False,
+        baseline="the default configuration",
+        cost=1.0,
+        reached=0.4,
+        parameters=(name, "opt", "momentum"),
+        values=(0.5, "sgd", None),
+        best_values=(0.1, choice, None),
+        value=value,
+        low=value - 0.05,
+        high=value + 0.1,
+        alone=value + 0.05,
+        alone_low=value,
+        alone_high=value + 0.1,
+        pairs=((name, "opt"), (name, "momentum"), ("opt", "momentum")),
+        interaction=pair,
+        interaction_low=pair - 0.02,
+        interaction_high=pair + 0.02,
+        whole=0.6,
+        whole_low=0.5,
+        whole_high=0.7,
+        level=0.9,
+        surrogate="process",
+        seed=7,
+        quality=QUALITY,
+        verdict=judge([GROUND]),
         notes=(text,),
     )

@@ -59,6 +59,7 @@ from .explain.run.spending import Spending as Spending, spending as spending
 from .explain.run.timeline import Timeline as Timeline, timeline as timeline
 from .explain.run.trials import Trials as Trials, trials as trials
 from .explain.run.validation import Validation as Validation
+from .explain.tunability.tunability import Tunability as Tunability, tunability as tunability
 from .importers import read as read
 from .optimize.models.failure_probability import (
     FailureProbability as FailureProbability,

@@ -34,6 +34,10 @@ COMMANDS = {
         "Where the effect of a parameter is sure: regions of the space, by rules.",
     ),
     "interactions": ("analyses", "How strongly each two parameters act together (Friedman's H)."),
+    "tunability": (
+        "questions.tunability",
+        "What there is to gain by tuning each parameter, alone and together (Shapley values).",
+    ),
     "failures": (
         "analyses",
         "Where trials fail or diverge: how often by each parameter, and a rule.",

@@ -65,6 +65,7 @@ PLAN = (
     Section("tradeoff", "Importance", "parameters.tradeoff"),
     Section("marginals", "Importance", "parameters.marginals", by=("surrogate",)),
     Section("interactions", "Importance", "parameters.interactions", by=("surrogate",)),
+    Section("tunability", "Importance", "parameters.tunability", by=("surrogate",)),
     Section("best", "Importance", "parameters.best", by=("surrogate",)),
     Section("effects_of", "Effects", "parameters.effects_of", by=("surrogate",)),
     Section("effects", "Effects", "parameters.effects", by=("surrogate", "parameter")),

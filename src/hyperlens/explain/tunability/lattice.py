@@ -1,0 +1,109 @@
+"""The best that each coalition of parameters reaches, all others staying where they are.
+
+Coalitions are searched by their size: each starts at the best place that it reaches with one member
+fewer, and where the best of all leads when only its own members go there; then one axis after another
+is moved to its best point until nothing moves. So what a coalition reaches never gets worse when one
+joins, and no coalition is searched from nothing.
+
+Symbols
+    m        players; a player is one axis, or several that are tuned together
+    S        a coalition: a number whose bit j says whether player j is in it
+    D        functions that are searched side by side
+    k        a place: one point of the grid of each axis (landscape.py)
+"""
+
+import numpy as np
+
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.surrogates.outlook.landscape import Landscape
+
+STARTS = 8  # places from which the best of all is searched
+MOST_SWEEPS = 12
+Players = tuple[tuple[int, ...], ...]
+
+
+def members(m: int) -> BoolArray:
+    """Who is in each coalition, (2^m, m)."""
+    return np.asarray(np.arange(1 << m)[:, None] >> np.arange(m) & 1, dtype=bool)
+
+
+def lowest(
+    landscape: Landscape, start: IntArray, players: Players, seed: int = 0
+) -> tuple[FloatArray, IntArray]:
+    """Lowest values (2^m, D) that coalitions reach from a place (d,), and where, (2^m, D, d)."""
+    inside, functions = members(len(players)), landscape.count
+    value = np.empty((len(inside), functions))
+    place = np.tile(start, (len(inside), functions, 1))
+    value[0] = landscape.at(np.tile(start, (functions, 1, 1)))[:, 0]
+    whole = _lowest_of_all(landscape, start, functions, players, seed)
+    for size in range(1, len(players) + 1):
+        level = np.flatnonzero(inside.sum(axis=1) == size)
+        starts = [
+            _from_smaller(value, place, level, inside),
+            _restricted(whole, start, level, inside, players),
+        ]
+        found = [_descended(landscape, k, inside[level], players) for k in starts]
+        first = found[0][0] <= found[1][0]
+        value[level] = np.where(first, found[0][0], found[1][0]).T
+        place[level] = np.moveaxis(np.where(first[..., None], found[0][1], found[1][1]), 0, 1)
+    return value, place
+
+
+def _lowest_of_all(
+    landscape: Landscape, start: IntArray, functions: int, players: Players, seed: int
+) -> IntArray:
+    """The lowest place of each function that players reach together, from several starts, (D, d)."""
+    rng = np.random.default_rng(seed)
+    sizes = [len(grid) for grid in landscape.grids]
+    k = np.tile(start, (functions, STARTS, 1))
+    free = [j for axes in players for j in axes]
+    k[:, 1:, free] = rng.integers(0, sizes, (STARTS - 1, len(sizes)))[:, free]
+    everyone = np.ones((STARTS, len(players)), dtype=bool)
+    value, k = _descended(landscape, k, everyone, players)
+    return np.asarray(k[np.arange(functions), value.argmin(axis=1)])
+
+
+def _from_smaller(
+    value: FloatArray, place: IntArray, level: IntArray, inside: BoolArray
+) -> IntArray:
+    """The best places of these coalitions with one member fewer, (D, C, d)."""
+    bits = 1 << np.arange(inside.shape[1])
+    worth = np.full((len(bits), *value[level].shape), np.inf)  # (m, C, D)
+    for j, bit in enumerate(bits):
+        mine = inside[level, j]
+        worth[j, mine] = value[level[mine] - bit]
+    left = level[:, None] - bits[worth.argmin(axis=0)]  # (C, D)
+    return np.array(np.moveaxis(place[left, np.arange(value.shape[1])], 0, 1))
+
+
+def _restricted(
+    whole: IntArray, start: IntArray, level: IntArray, inside: BoolArray, players: Players
+) -> IntArray:
+    """The best of all, where coalitions have their part of it and the rest stays, (D, C, d)."""
+    moved = np.zeros((len(level), len(start)), dtype=bool)
+    for p, axes in enumerate(players):
+        moved[:, axes] = inside[level, p, None]
+    return np.where(moved, whole[:, None, :], start)
+
+
+def _descended(
+    landscape: Landscape, k: IntArray, inside: BoolArray, players: Players
+) -> tuple[FloatArray, IntArray]:
+    """Values (D, C) and places (D, C, d) after moving members, one after another, while it helps."""
+    value = landscape.at(k)
+    unsettled = np.ones(len(inside), dtype=bool)  # coalitions in which something still moves
+    for _ in range(MOST_SWEEPS):
+        before = value.copy()
+        for p, axes in enumerate(players):
+            rows = np.flatnonzero(inside[:, p] & unsettled)
+            for j in axes if len(rows) else ():
+                change = landscape.change(k[:, rows], j)
+                best = change.argmin(axis=-1)
+                gained = np.take_along_axis(change, best[..., None], axis=-1)[..., 0]
+                k[:, rows, j] = np.where(gained < 0, best, k[:, rows, j])
+                value[:, rows] += np.minimum(gained, 0.0)
+        scale = 1e-9 * (1 + np.abs(value))
+        unsettled = np.asarray((before - value > scale).any(axis=0))
+        if not unsettled.any():
+            break
+    return value, k
