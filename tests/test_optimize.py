@@ -24,8 +24,7 @@ from hyperlens.surrogates.acquisition import (
     log_expected_improvement,
     lower_confidence_bound,
 )
-from hyperlens.surrogates.gaussian_process.gp import GP
-from hyperlens.surrogates.gaussian_process.posterior import Parameters
+from hyperlens.surrogates.description import learnt, rebuild
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -319,12 +318,9 @@ def test_a_proposal_says_what_made_it() -> None:
             assert p.surrogate == "gp"
             known = from_ranges(p.learned)
             assert known == list(range(k))
-            model = GP.from_parameters(
-                optimiser.space.cube,
-                Parameters.from_dict(p.surrogate_parameters),
-                optimiser.X[known],
-                optimiser.y[known],
-            )
+            bent = learnt(optimiser.y[known], p.surrogate_parameters)
+            cube, X = optimiser.space.cube, optimiser.X[known]
+            model = rebuild(p.surrogate, p.surrogate_parameters, cube, X, bent)
             mean, std = model.predict(candidate.vector[None])
             assert p.mean == pytest.approx(mean[0])
             assert p.std == pytest.approx(std[0])

@@ -115,7 +115,7 @@ def test_failed_and_pruned_trials_are_learned_from() -> None:
     history = hl.read(study)
     assert history.count(State.PRUNED) > 0
     assert history.count(State.FAILED) > 0
-    assert (history.trials[-1].proposal or Proposal()).learned == "0-18"
+    assert (history.trials[18].proposal or Proposal()).learned == "0-17"
 
 
 def test_parameters_outside_the_space_are_drawn_at_random() -> None:

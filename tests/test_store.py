@@ -27,8 +27,7 @@ from hyperlens.optimize.storage.distributions import distributions
 from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Store, StudyTrial
 from hyperlens.proposal import Proposal, from_ranges, to_ranges
 from hyperlens.runs.history import State
-from hyperlens.surrogates.gaussian_process.gp import GP
-from hyperlens.surrogates.gaussian_process.posterior import Parameters
+from hyperlens.surrogates.description import learnt, rebuild
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -117,12 +116,9 @@ def test_every_proposal_is_kept_with_what_made_it(tmp_path: Path) -> None:
         assert kept.std is not None
         assert kept.bound == kept.score == kept.mean - 2.0 * kept.std
         rows = slice(0, trial.number)
-        model = GP.from_parameters(
-            history.space.cube,
-            Parameters.from_dict(kept.surrogate_parameters),
-            history.vectors[rows],
-            np.array([-t.costs[0] for t in history.trials[rows]]),
-        )
+        parameters = kept.surrogate_parameters
+        y = learnt(np.array([-t.costs[0] for t in history.trials[rows]]), parameters)
+        model = rebuild("gp", parameters, history.space.cube, history.vectors[rows], y)
         mean, std = model.predict(history.vectors[[trial.number]])
         assert kept.mean == pytest.approx(mean[0], rel=1e-6)
         assert kept.std == pytest.approx(std[0], rel=1e-6)

@@ -151,7 +151,7 @@ class SMBOSampler(BaseSampler):
                 awaited.append(t.number)
         candidate = optimizer.ask(number=trial.number)
         parameters = space.names if self.space is None else ()
-        proposal = candidate.proposal.after(learned, awaited, optimizer.name)
+        proposal = candidate.recorded(learned, awaited, optimizer.name)
         several = len(study.directions) if len(study.directions) > 1 and proposal.beside else 0
         names = (
             tuple(study.metric_names or [f"value_{k}" for k in range(several)]) if several else ()

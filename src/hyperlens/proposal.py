@@ -71,9 +71,10 @@ class Belief:
 class Proposal:
     """Who proposed a trial, and why; None is what is unknown, or what no surrogate was asked for.
 
-    All numbers are of the minimised cost. `std` includes the noise; `bound` is mean - tau std; `score`
-    is the acquisition's value: the bound, or the expected improvement on `best`, the smallest mean at
-    a configuration that was known. `learned` and `awaited` name trials by ranges such as "0-15,18".
+    All numbers are of the minimised cost, as the surrogate learned it. `std` includes the noise unless
+    the surrogate is quiet; `bound` is mean - tau std; `score` is the acquisition's value: the bound, or
+    the expected improvement on `best`, the smallest mean at a configuration learned from.
+    `learned` and `awaited` name trials by ranges such as "0-15,18".
 
     Of several objectives these are the first one's, and `beside` has what was thought of all else:
     other costs, limits, failing. `chance` is the probability to keep all limits and not to fail, which

@@ -53,3 +53,13 @@ def same(vectors: FloatArray, vector: FloatArray) -> BoolArray:
     """Which rows are this vector; two inactive coordinates are the same."""
     near = np.abs(vectors - vector) < SAME
     return np.asarray((near | (np.isnan(vectors) & np.isnan(vector))).all(axis=1))
+
+
+def distances(cube: Cube, vectors: FloatArray, vector: FloatArray) -> FloatArray:
+    """How far each row is from a vector: Euclidean, where different categories, and a coordinate that
+    is active in one of the two only, are 1 apart."""
+    step = np.abs(vectors - vector)
+    category = np.array([axis.codes is not None and not axis.ordered for axis in cube.axes])
+    step = np.where(category & (step > 0), 1.0, step)
+    one = np.isnan(vectors) != np.isnan(vector)
+    return np.asarray(np.sqrt((np.where(one, 1.0, np.nan_to_num(step)) ** 2).sum(axis=1)))

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.surrogates.bending import Bend
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.gaussian_process.posterior import Parameters
 from hyperlens.surrogates.random_forest.forest import Forest
+
+BEND = "bend"  # among the parameters: how costs were bent before they were learnt
 
 
 def describe(model: GP | Forest) -> tuple[str, dict[str, Any]]:
@@ -18,12 +21,18 @@ def describe(model: GP | Forest) -> tuple[str, dict[str, Any]]:
     return "forest", {"seed": model.seed, "trees": model.trees}
 
 
+def learnt(y: FloatArray, parameters: Mapping[str, Any]) -> FloatArray:
+    """Costs (n,) as a surrogate of these parameters had learned them: bent, where it says so."""
+    return Bend.from_list(parameters[BEND])(y) if BEND in parameters else y
+
+
 def rebuild(
     name: str, parameters: Mapping[str, Any], cube: Cube, X: FloatArray, y: FloatArray
 ) -> GP | Forest:
     """The surrogate that was described, on the data (n, d), (n,) that it had learned from."""
     if name == "gp":
-        return GP.from_parameters(cube, Parameters.from_dict(parameters), X, y)
+        own = {key: value for key, value in parameters.items() if key != BEND}
+        return GP.from_parameters(cube, Parameters.from_dict(own), X, y)
     trees, seed = int(parameters["trees"]), int(parameters["seed"])
     return Forest(cube, trees, seed, threads=1).fit(X, y)
 

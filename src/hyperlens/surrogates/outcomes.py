@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 
 Learnt = tuple[FloatArray, FloatArray]  # vectors and numbers of one surrogate
 
@@ -47,6 +47,10 @@ class Outcomes:
     def plain(self) -> bool:
         """Is there one cost and nothing else to learn?"""
         return self.objectives == 1 and not self.excess.shape[1] and not self.failed.any()
+
+    def part(self, rows: IntArray) -> Outcomes:
+        """What is known of these configurations alone."""
+        return Outcomes(self.X[rows], self.costs[rows], self.excess[rows])
 
     def learnt(self) -> list[Learnt]:
         """What each surrogate learns: of costs, of limits, and of failing if any trial failed."""

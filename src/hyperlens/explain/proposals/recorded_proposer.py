@@ -12,7 +12,8 @@ from hyperlens.proposal import Acquisition, Proposal, from_ranges
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.bearable import LARGEST
-from hyperlens.surrogates.description import believe, rebuild
+from hyperlens.surrogates.bending import Bend
+from hyperlens.surrogates.description import BEND, believe, learnt, rebuild
 from hyperlens.surrogates.desirability import Desirability, Joint, desirability
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.outcomes import Outcomes
@@ -68,9 +69,10 @@ def rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
         raise Unusable("is of an unknown kind; another was fitted.")
     if proposal.beside:
         return _jointly(history, trial, proposal, objective)
-    X, y, failed = _learned(history, proposal, objective)
+    X, y, failed = _learned(history, trial, proposal, objective)
     awaited = _vectors(history, _numbers(proposal.awaited))
     try:
+        y = learnt(y, proposal.surrogate_parameters)
         with one_thread():
             model = rebuild(name, proposal.surrogate_parameters, history.space.cube, X, y)
             quality = assess(model, X, y, SURROGATES[name])
@@ -90,7 +92,7 @@ def rebuilt(history: History, trial: Trial, objective: str | None) -> Proposer:
         tau=tau,
         acquisition=acquisition,
         quality=quality,
-        notes=_notes(len(y), len(awaited), failed),
+        notes=_notes(len(y), len(awaited), failed) + _bent(proposal),
     )
 
 
@@ -98,19 +100,19 @@ def _jointly(history: History, trial: Trial, proposal: Proposal, objective: str 
     """All surrogates of a proposal, of which that of one objective is explained."""
     names = proposal.objectives or (history.objective(objective).name,)
     shown = _place(history.objective(objective).name, names)
-    known = _outcomes(history, proposal, names)
-    learnt, awaited = known.learnt(), _vectors(history, _numbers(proposal.awaited))
+    known = _outcomes(history, trial, proposal, names)
+    data, awaited = known.learnt(), _vectors(history, _numbers(proposal.awaited))
     recorded = [
         (proposal.surrogate, proposal.surrogate_parameters, proposal.mean, proposal.std),
         *((b.surrogate, b.surrogate_parameters, b.mean, b.std) for b in proposal.beside),
     ]
-    if len(recorded) != len(learnt):
+    if len(recorded) != len(data):
         raise Unusable("is not complete; another was fitted.")
     models, qualities = [], []
     own = history.space.encode([trial.values])
     try:
         with one_thread():
-            for (name, parameters, mean, std), (X, y) in zip(recorded, learnt, strict=True):
+            for (name, parameters, mean, std), (X, y) in zip(recorded, data, strict=True):
                 model = rebuild(str(name), parameters, history.space.cube, X, y)
                 qualities.append(lambda m=model, X=X, y=y, n=name: assess(m, X, y, SURROGATES[n]))
                 models.append(believe(model, X, y, awaited))
@@ -120,7 +122,7 @@ def _jointly(history: History, trial: Trial, proposal: Proposal, objective: str 
             tau = 1.0 if tau is None else tau
             wish = desirability(known, joint, acquisition or "ei", tau, awaited)
             quality = qualities[shown]()
-            X, y = learnt[shown]
+            X, y = data[shown]
             best = float(models[shown].predict(X)[0].min())
     except (KeyError, TypeError, ValueError, AssertionError, np.linalg.LinAlgError) as problem:
         raise Unusable("is not complete; another was fitted.") from problem
@@ -134,7 +136,7 @@ def _jointly(history: History, trial: Trial, proposal: Proposal, objective: str 
         tau=tau,
         acquisition=acquisition,
         quality=quality,
-        notes=_joint_notes(known, len(awaited)),
+        notes=_joint_notes(known, len(awaited)) + _bent(proposal),
         joint=joint,
         wish=wish,
         objectives=tuple(names),
@@ -158,7 +160,7 @@ def _check_same(
             raise Unusable("predicted otherwise than it does now; another was fitted.")
 
 
-def _outcomes(history: History, proposal: Proposal, names: Sequence[str]) -> Outcomes:
+def _outcomes(history: History, trial: Trial, proposal: Proposal, names: Sequence[str]) -> Outcomes:
     """What was known of trials when one was proposed, in the order told."""
     numbers = _numbers(proposal.learned)
     X = _vectors(history, numbers)
@@ -174,8 +176,12 @@ def _outcomes(history: History, proposal: Proposal, names: Sequence[str]) -> Out
     costs[~(costs <= LARGEST).all(axis=1)] = np.nan  # as optimisers are told
     pruned = np.array([trials[number].state is State.PRUNED for number in numbers])
     if pruned.any() and np.isfinite(costs).any():  # counts as the worst
-        costs[pruned] = np.nanmax(costs, axis=0)
+        others = _unlearned(history, trial, proposal)
+        every = [costs, *(signs * np.array([t.costs[k] for k in places]) for t in others)]
+        costs[pruned] = np.nanmax(np.vstack(every), axis=0)
     excess = np.array([trials[number].excess[:limits] for number in numbers])
+    ended = np.isfinite(costs).all(axis=1)
+    costs[ended, 0] = learnt(costs[ended, 0], proposal.surrogate_parameters)
     return Outcomes(X, costs, excess.reshape(len(numbers), limits))
 
 
@@ -187,6 +193,17 @@ def _joint_notes(known: Outcomes, awaited: int) -> tuple[str, ...]:
         "learned from them where trials fail.",
     )
     return failures * bool(failed) + _notes(len(known.X), awaited, 0)
+
+
+def _bent(proposal: Proposal) -> tuple[str, ...]:
+    """What was done to costs before they were learnt."""
+    if BEND not in proposal.surrogate_parameters:
+        return ()
+    knee = Bend.from_list(proposal.surrogate_parameters[BEND]).knee
+    return (
+        f"Costs worse than {knee:.4g}, minimised, were drawn nearer by their logarithm before the "
+        "surrogate learned from them.",
+    )
 
 
 def _notes(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
@@ -201,7 +218,7 @@ def _notes(learned: int, awaited: int, failed: int) -> tuple[str, ...]:
 
 
 def _learned(
-    history: History, proposal: Proposal, objective: str | None
+    history: History, trial: Trial, proposal: Proposal, objective: str | None
 ) -> tuple[FloatArray, FloatArray, int]:
     """Vectors and minimised costs in the order told; failed ones, so many, count as the worst."""
     numbers = _numbers(proposal.learned)
@@ -215,7 +232,16 @@ def _learned(
     known = np.isfinite(costs)
     if not known.any():
         raise Unusable("had learned from no result; another was fitted.")
-    return X, np.where(known, costs, costs[known].max()), int((~known).sum())
+    others = [measured.sign * t.costs[k] for t in _unlearned(history, trial, proposal)]
+    worst = max([float(costs[known].max()), *filter(math.isfinite, others)])
+    return X, np.where(known, costs, worst), int((~known).sum())
+
+
+def _unlearned(history: History, trial: Trial, proposal: Proposal) -> list[Trial]:
+    """Trials whose costs were known too, and not learned from."""
+    apart = {*_numbers(proposal.learned), *_numbers(proposal.awaited)}
+    before = (t for t in history.trials if t.number < trial.number and t.number not in apart)
+    return [t for t in before if t.state is State.COMPLETE]
 
 
 def _vectors(history: History, numbers: Sequence[int]) -> FloatArray:

@@ -143,7 +143,7 @@ class _Coalitions:
         p = self.model.parameters
         signal = 1 - p.nugget
         known = _squared_norms(free, self.model.upper_inverse * (signal * own)[:, None])
-        variance = p.variance * np.maximum(1 - known, 0)
+        variance = p.variance * np.maximum(self.model.posterior.whole - known, 0)
         mean = p.trend + free @ (signal * own * self.model.beta)
         sums = self.game.quantities(mean, np.sqrt(variance)).sum(axis=1)
         self.totals[coalition] = sums * (len(self.latents) / len(free))

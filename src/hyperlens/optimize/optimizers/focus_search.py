@@ -27,6 +27,7 @@ Barred = Callable[[FloatArray], BoolArray]
 STEP = 1e-5  # of the central differences, in parts of an axis
 APART = 0.1  # on some axis, for two points to be polished both
 MOST_STEPS = 30
+NARROWEST = 1e-4  # how far a box reaches beyond the vectors that it is of
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +87,13 @@ def focus_search(
     polished: int = 3,
     near: FloatArray | None = None,
     barred: Barred | None = None,
+    within: list[Part] | None = None,
 ) -> Point | None:
     """The best vector found, None if all were `barred` (forbidden, or seen before).
 
     All restarts advance together, so that one call of `score` serves a whole round. A range whose
     coordinate is inactive in the best point stays as it is. `near` are vectors from which the
-    polishing starts too.
+    polishing starts too. `within` is a box to stay in, a part of each axis.
 
     >>> cube = Cube.continuous(2)
     >>> best = focus_search(lambda X: ((X - 0.3) ** 2).sum(axis=1), cube, np.random.default_rng(0))
@@ -99,7 +101,8 @@ def focus_search(
     [0.3, 0.3]
     """
     # Focus: in each round the best point of a restart, and half of every range around it
-    parts = [[Part.whole(axis) for axis in cube.axes] for _ in range(restarts)]
+    whole = within or [Part.whole(axis) for axis in cube.axes]
+    parts = [list(whole) for _ in range(restarts)]
     best: list[Point] = []
     pool: list[tuple[FloatArray, FloatArray]] = []
     for _ in range(rounds):
@@ -120,12 +123,12 @@ def focus_search(
     starts = _apart(np.vstack([v for v, _ in pool]), np.concatenate([s for _, s in pool]), polished)
     if polished and near is not None and len(near):
         starts += [Point(v, float(s)) for v, s in zip(near, score(near), strict=True)]
-    ends = [polish(score, cube, start) for start in starts]
+    ends = [polish(score, cube, start, whole) for start in starts]
     best += [end for end in ends if barred is None or not barred(end.vector[None])[0]]
     return min(best, key=lambda point: point.score, default=None)
 
 
-def polish(score: Score, cube: Cube, start: Point) -> Point:
+def polish(score: Score, cube: Cube, start: Point, parts: list[Part]) -> Point:
     """Follow the gradient along the active continuous coordinates, all else kept.
 
     A parent whose value switches a child is left alone. Never worse than the start.
@@ -138,6 +141,7 @@ def polish(score: Score, cube: Cube, start: Point) -> Point:
     ]
     if not free:
         return start
+    low, high = np.array([(parts[j].low, parts[j].high) for j in free]).T
 
     def at(moved: FloatArray) -> FloatArray:
         vectors = np.tile(start.vector, (len(moved), 1))
@@ -146,24 +150,42 @@ def polish(score: Score, cube: Cube, start: Point) -> Point:
 
     def value_and_slope(x: FloatArray) -> tuple[float, FloatArray]:
         steps = STEP * np.eye(len(free))
-        ahead, behind = np.minimum(x + steps, 1), np.maximum(x - steps, 0)
+        ahead, behind = np.minimum(x + steps, high), np.maximum(x - steps, low)
         scores = at(np.vstack([x[None], ahead, behind]))
         rise = scores[1 : 1 + len(free)] - scores[1 + len(free) :]
         return float(scores[0]), rise / np.diagonal(ahead - behind)
 
     done = scipy.optimize.minimize(
         value_and_slope,
-        start.vector[free],
+        np.clip(start.vector[free], low, high),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * len(free),
+        bounds=list(zip(low, high, strict=True)),
         options={"maxiter": MOST_STEPS},
     )
     if not done.fun < start.score:
         return start
     vector = start.vector.copy()
-    vector[free] = np.clip(done.x, 0, 1)
+    vector[free] = np.clip(done.x, low, high)
     return Point(vector, float(done.fun))
+
+
+def smallest_box(cube: Cube, vectors: FloatArray) -> list[Part]:
+    """What of each axis these vectors span, and at least a little of a continuous one."""
+    parts = []
+    for axis, x in zip(cube.axes, vectors.T, strict=True):
+        seen = x[~np.isnan(x)]
+        if not len(seen):
+            parts.append(Part.whole(axis))
+        elif axis.codes is None:
+            low, high = float(seen.min()) - NARROWEST, float(seen.max()) + NARROWEST
+            parts.append(Part(max(low, 0.0), min(high, 1.0)))
+        else:
+            levels = np.unique(axis.level(seen))
+            if axis.ordered:
+                levels = np.arange(levels[0], levels[-1] + 1)
+            parts.append(Part(levels=levels))
+    return parts
 
 
 def _apart(vectors: FloatArray, scores: FloatArray, count: int) -> list[Point]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from hyperlens.proposal import Proposal
-from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.cube import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,14 @@ class Candidate:
     vector: FloatArray
     values: Mapping[str, Any]
     proposal: Proposal = field(default_factory=Proposal)
+    rows: IntArray | None = None  # of what was told, those it was learnt from; None for all
+
+    def recorded(
+        self, learned: Sequence[int], awaited: Sequence[int], optimizer: str | None = None
+    ) -> Proposal:
+        """The proposal with the numbers of trials, where these were told and those are awaited."""
+        rows = range(len(learned)) if self.rows is None else self.rows
+        return self.proposal.after((learned[k] for k in rows), awaited, optimizer)
 
 
 class Optimizer(Protocol):

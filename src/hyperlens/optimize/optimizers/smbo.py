@@ -18,8 +18,9 @@ import numpy as np
 
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.knowledge.known import Guesses, Known, Origin, as_known
+from hyperlens.optimize.learning.learner import CostLearner
 from hyperlens.optimize.optimizers import designs as sampling
-from hyperlens.optimize.optimizers.focus_search import Point, focus_search
+from hyperlens.optimize.optimizers.focus_search import Part, Point, focus_search
 from hyperlens.optimize.optimizers.ledger import Result, Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.settling import Settling
@@ -27,7 +28,7 @@ from hyperlens.optimize.optimizers.weighing import joint, near, weighed
 from hyperlens.proposal import Acquisition, Kind, Proposal
 from hyperlens.runs.history import History
 from hyperlens.runs.hypervolume import on_front
-from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.acquisition import (
@@ -38,7 +39,6 @@ from hyperlens.surrogates.acquisition import (
 from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.desirability import Joint, desirability
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
-from hyperlens.surrogates.gaussian_process.hyperparameters import QUIETEST
 from hyperlens.surrogates.outcomes import Outcomes
 from hyperlens.surrogates.protocol import SearchKind
 from hyperlens.surrogates.random_forest.forest import Forest
@@ -47,7 +47,6 @@ from hyperlens.surrogates.threads import one_thread
 BLOCK = 500  # rows predicted at once
 PAPERS = {"points": 1000, "polished": 0}  # of focus search
 REFINED = {"points": 300, "polished": 6}
-STARTS = {False: 4, True: 2}  # of the likelihood's maximisation, refined or not
 INITIAL = 4  # configurations per parameter before the first model
 EXPLOITING = 0.1  # tau of every second proposal, unless one acquisition is chosen
 
@@ -63,7 +62,8 @@ class SMBO(Weigher):
     are the rows of `design` (vectors); results told before anything is asked take the place of its
     first rows. `nugget` None estimates the noise; 1e-8 says there is none. `refine=False` searches
     the acquisition's minimum by more points and does not polish them, as the papers did, nor takes
-    data without noise for exact. A
+    data without noise for exact, draws bad costs nearer or stays near one of the best in every second
+    proposal (optimize/learning). A
     configuration that was told before is proposed again only if nothing else is left.
 
     `first` are configurations to try before all else. `prior` says what is thought good: by parameter a
@@ -138,6 +138,7 @@ class SMBO(Weigher):
         else:
             self.design = self._designed(initial) if design is None else design
         self.explain = explain
+        self._learner = CostLearner(space.cube, surrogate, nugget, refine, seed)
         self._settling = Settling(space, explain, len(self.design), seed)
 
     @property
@@ -218,7 +219,12 @@ class SMBO(Weigher):
         """The acquisition of a proposal, and its tau."""
         if self.acquisition is not None:
             return self.acquisition, self.tau
-        return ("ei", self.tau) if number % 2 == 0 else ("lcb", EXPLOITING)
+        return ("lcb", EXPLOITING) if self._refining(number) else ("ei", self.tau)
+
+    def _refining(self, number: int) -> bool:
+        """Does this proposal look near one of the best? Every second does, unless one acquisition is
+        chosen."""
+        return self.acquisition is None and number % 2 == 1
 
     def _designed(self, initial: int | None) -> FloatArray:
         """The initial design as vectors; forbidden ones are drawn again."""
@@ -245,7 +251,7 @@ class SMBO(Weigher):
         acquisition, tau = self._turn(number)
         about = self._origins[number] if number < len(self._origins) else None
         proposal = Proposal(kind, acquisition=acquisition, tau=tau, about=about)
-        return Candidate(number, *self._rounded(vector), self._informed(proposal))
+        return self._candidate(number, self._rounded(vector), proposal)
 
     def _settled(self, number: int) -> Candidate | None:
         """A configuration for the sake of the explanation; None where nothing is left to try."""
@@ -254,19 +260,29 @@ class SMBO(Weigher):
         if vector is None:
             return None
         proposal = Proposal("confirm", about="importance")
-        return Candidate(number, *self._rounded(vector), self._informed(proposal))
+        return self._candidate(number, self._rounded(vector), proposal)
 
-    def _informed(self, proposal: Proposal) -> Proposal:
+    def _candidate(
+        self,
+        number: int,
+        rounded: tuple[FloatArray, dict[str, Any]],
+        proposal: Proposal,
+        rows: IntArray | None = None,
+    ) -> Candidate:
         """With the numbers of what was known and awaited."""
-        known, awaited = self._ledger.results, self._ledger.awaited
-        return proposal.after((r.number for r in known), (c.number for c in awaited))
+        told = [r.number for r in self._ledger.results]
+        awaited = [c.number for c in self._ledger.awaited]
+        candidate = Candidate(number, *rounded, proposal, rows)
+        return replace(candidate, proposal=candidate.recorded(told, awaited))
 
     def _modelled(self, number: int, rng: np.random.Generator) -> Candidate:
         """One iteration: surrogate, minimum of the acquisition, and what is thought of it."""
         # The surrogate of what is known, and what there is to improve on
         acquisition, tau = self._turn(number)
-        model = self._fitted()
-        best = float(model.predict(self.X)[0].min())
+        region = self._learner.region(self.outcomes, self._refining(number))
+        known, bend = self._learner.bent(self.outcomes.part(region.rows))
+        model = self._fitted(known.X, known.costs[:, 0])
+        best = float(model.predict(known.X)[0].min())
 
         def score(vectors: FloatArray) -> FloatArray:
             mean, std = _predict(model, vectors)
@@ -275,7 +291,8 @@ class SMBO(Weigher):
             return -log_expected_improvement(mean, std, best)
 
         # The configuration of the smallest score
-        vector, values = self._rounded(self._search(score, rng).vector)
+        found = self._search(score, rng, near(known, rng), region.parts)
+        vector, values = self._rounded(found.vector)
 
         # What the surrogate says there
         mean, std = model.predict(vector[None])
@@ -292,15 +309,17 @@ class SMBO(Weigher):
             score=bound if acquisition == "lcb" else improvement,
             best=best,
             surrogate=name,
-            surrogate_parameters=parameters,
+            surrogate_parameters=parameters | bend,
         )
-        return Candidate(number, vector, values, self._informed(proposal))
+        return self._candidate(number, (vector, values), proposal, region.rows)
 
     def _weighed(self, number: int, rng: np.random.Generator) -> Candidate:
         """One iteration where there are several costs, limits, or failures: a surrogate for each."""
-        known, awaited = self.outcomes, np.array([c.vector for c in self._ledger.awaited])
-        starts = STARTS[self.refine]
-        model = joint(known, self.space.cube, self._learnt, starts, self.seed, awaited)
+        region = self._learner.region(self.outcomes, self._refining(number))
+        known, bend = self._learner.bent(self.outcomes.part(region.rows))
+        awaited = np.array([c.vector for c in self._ledger.awaited])
+        learner = self._learner
+        model = joint(known, learner.cube, learner.fit, learner.starts, self.seed, awaited)
         wanted, tau = self._turn(number)
         if known.objectives > 1:  # one to explore and one to exploit here too
             wanted, tau = "ehvi", EXPLOITING if number % 2 else 1.0
@@ -309,25 +328,25 @@ class SMBO(Weigher):
         def score(vectors: FloatArray) -> FloatArray:
             return wish.cost(*_predict(model, vectors))
 
-        vector, values = self._rounded(self._search(score, rng).vector)
+        found = self._search(score, rng, near(known, rng), region.parts)
+        vector, values = self._rounded(found.vector)
         proposal = weighed(known, model, wish, tau, vector)
-        return Candidate(number, vector, values, self._informed(proposal))
+        parameters = {**proposal.surrogate_parameters, **bend}
+        proposal = replace(proposal, surrogate_parameters=parameters)
+        return self._candidate(number, (vector, values), proposal, region.rows)
 
-    def _fitted(self) -> GP | Forest:
+    def _fitted(self, X: FloatArray, y: FloatArray) -> GP | Forest:
         """The surrogate of what was told, which believes its own means of what is awaited."""
-        X, y = self.X, self.y
         awaited = np.array([c.vector for c in self._ledger.awaited])
-        return believe(self._learnt(X, y), X, y, awaited)
+        return believe(self._learner.fit(X, y), X, y, awaited)
 
-    def _learnt(self, X: FloatArray, y: FloatArray) -> GP | Forest:
-        """The surrogate of these costs."""
-        cube = self.space.cube
-        if self.surrogate == "forest":
-            return Forest(cube, seed=self.seed, threads=1).fit(X, y)
-        model = GP(cube, self.nugget, STARTS[self.refine], seed=self.seed).fit(X, y)
-        return _noiseless(model) if self.nugget is None and self.refine else model
-
-    def _search(self, score: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> Point:
+    def _search(
+        self,
+        score: Callable[[FloatArray], FloatArray],
+        rng: np.random.Generator,
+        best: FloatArray,
+        within: list[Part] | None = None,
+    ) -> Point:
         """The minimum of the acquisition among what is neither forbidden nor known."""
         known = np.vstack([self.X, *(c.vector[None] for c in self._ledger.awaited)])
 
@@ -336,9 +355,10 @@ class SMBO(Weigher):
             return np.asarray(seen | self.space.forbidden(vectors))
 
         how = REFINED if self.refine else PAPERS
-        best = near(self.outcomes, rng)
         for bar in (barred, self.space.forbidden):  # where everything is known, what is best again
-            point = focus_search(score, self.space.cube, rng, **how, near=best, barred=bar)
+            point = focus_search(
+                score, self.space.cube, rng, **how, near=best, barred=bar, within=within
+            )
             if point is not None:
                 return point
         vector = self.space.sample(1, rng)[0]
@@ -352,17 +372,6 @@ class SMBO(Weigher):
     def _rounded(self, vector: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
         values = self.space.decode(vector[None])[0]
         return self.space.encode([values])[0], values
-
-
-def _noiseless(model: GP) -> GP:
-    """The same process, believing its data to the last digit where no noise was found in them."""
-    if not SMALLEST_NUGGET < model.parameters.nugget <= QUIETEST:
-        return model
-    exact = replace(model.parameters, nugget=SMALLEST_NUGGET)
-    try:
-        return GP.from_parameters(model.cube, exact, model.X, model.y)
-    except np.linalg.LinAlgError:  # two of them nearly coincide
-        return model
 
 
 def _predict(model: GP | Forest | Joint, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:

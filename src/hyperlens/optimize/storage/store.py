@@ -211,7 +211,7 @@ class Store:
         """Write down a candidate as a trial that runs now; its number."""
         params = stored(self.space, candidate.values)
         ours = leases.lease(1, self.run)
-        proposal = candidate.proposal.after(learned, awaited, optimizer)
+        proposal = candidate.recorded(learned, awaited, optimizer)
         if proposal.beside and self.goal.several:
             proposal = replace(proposal, objectives=tuple(o.name for o in self.goal.objectives))
         template = create_trial(

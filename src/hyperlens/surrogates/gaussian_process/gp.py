@@ -133,7 +133,8 @@ class GP:
     # Predicting
 
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of a new cost, noise included, at vectors X (m, d).
+        """Mean and standard deviation of a new cost at vectors X (m, d), noise included unless it is
+        quiet.
 
         mu + s k'beta and v (1 - s^2 k'R^-1 k) (Rasmussen and Williams 2006, Eq. 2.25 and 2.26, with
         the noise): no term for the uncertainty of the trend.
@@ -143,7 +144,7 @@ class GP:
         never = [j for j, rho in enumerate(state.parameters.rhos) if rho is None]
         if np.isnan(X[:, never]).any():
             raise ValueError("nan in a column that is never inactive")
-        s, v = state.signal, state.parameters.variance
+        s, v, whole = state.signal, state.parameters.variance, state.whole
         mean, variance = np.empty(len(X)), np.empty(len(X))
         for first in range(0, len(X), CHUNK):
             rows = slice(first, first + CHUNK)
@@ -152,7 +153,7 @@ class GP:
             half = scipy.linalg.solve_triangular(
                 state.upper, k.T, trans=1, check_finite=False
             )  # U^-T s k
-            variance[rows] = v * np.maximum(1 - np.einsum("nm,nm->m", half, half), 0)
+            variance[rows] = v * np.maximum(whole - np.einsum("nm,nm->m", half, half), 0)
         return mean, np.sqrt(variance)
 
     def mean(self, X: FloatArray) -> FloatArray:
@@ -173,7 +174,7 @@ class GP:
         The same as `predict` row by row, but what the other columns contribute is computed once.
         """
         state = self.posterior
-        s, v = state.signal, state.parameters.variance
+        s, v, whole = state.signal, state.parameters.variance, state.whole
         others = [j for j in range(state.cube.d) if j not in columns]
         rest = s * gram([state.factors[j] for j in others], X[:, others], state.X[:, others])
         rest = np.asfortranarray(rest)
@@ -186,7 +187,7 @@ class GP:
             k = rest * own
             mean[:, g] = state.parameters.trend + k @ state.beta
             half = scipy.linalg.blas.dtrmm(1.0, state.upper_inverse, k, side=1, overwrite_b=1)
-            variance[:, g] = v * np.maximum(1 - np.einsum("mn,mn->m", half, half), 0)
+            variance[:, g] = v * np.maximum(whole - np.einsum("mn,mn->m", half, half), 0)
 
         with ThreadPoolExecutor() as pool:
             list(pool.map(one, range(len(grid))))

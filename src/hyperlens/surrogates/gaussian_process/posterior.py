@@ -38,9 +38,13 @@ class Parameters:
     nugget: float  # the noise's part of `variance`
     variance: float  # total, noise included
     trend: float
+    quiet: bool = False  # whether true costs are predicted, without the noise
 
     def to_dict(self) -> dict[str, Any]:
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        if not self.quiet:
+            del plain["quiet"]
+        return plain
 
     @staticmethod
     def from_dict(stored: Mapping[str, Any]) -> Parameters:
@@ -82,6 +86,11 @@ class Posterior:
     def signal(self) -> float:
         """s."""
         return 1 - self.parameters.nugget
+
+    @property
+    def whole(self) -> float:
+        """The part of v that a prediction without any data has: all, or s without the noise."""
+        return self.signal if self.parameters.quiet else 1.0
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:

@@ -1,0 +1,185 @@
+"""How a search learns: bad costs drawn nearer, near one of the best, and long runs in part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hyperlens as hl
+from hyperlens import Parameter, Space
+from hyperlens.explain.proposals.recorded_proposer import rebuilt
+from hyperlens.optimize import SMBO
+from hyperlens.optimize.learning.region import MOST, everywhere, nearby
+from hyperlens.optimize.optimizers.focus_search import focus_search, smallest_box
+from hyperlens.proposal import from_ranges
+from hyperlens.spaces.cube import Axis, Cube, FloatArray
+from hyperlens.spaces.points import distances
+from hyperlens.surrogates.bending import Bend
+from hyperlens.surrogates.gaussian_process.gp import GP
+from hyperlens.surrogates.outcomes import Outcomes
+
+COSTS = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=2, max_size=30)
+
+
+def outcomes(X: FloatArray, costs: FloatArray) -> Outcomes:
+    return Outcomes(X, costs[:, None], np.empty((len(X), 0)))
+
+
+def plane() -> Space:
+    return Space.of([Parameter("x", "float", 0, 1), Parameter("y", "float", 0, 1)])
+
+
+def diverging(values: dict[str, Any]) -> float:
+    """A bowl; beyond x = 0.7 costs grow to 10^9, beyond 0.95 there are none."""
+    if values["x"] > 0.95:
+        return math.nan
+    grown = 10 ** (30 * max(values["x"] - 0.7, 0.0)) - 1
+    return float((values["x"] - 0.6) ** 2 + (values["y"] - 0.3) ** 2 + grown)
+
+
+# Bent costs
+
+
+@given(COSTS)
+def test_a_bend_keeps_the_order_and_the_better_half(costs: list[float]) -> None:
+    y = np.sort(np.array(costs))
+    bend = Bend.of(y)
+    if bend is None:
+        assert np.ptp(y) <= 1e-12 * max(np.abs(y).max(), 1.0)
+        return
+    bent, rounding = bend(y), 1e-12 * float(np.abs(y).max())
+    assert (np.diff(bent) >= -rounding).all()
+    good = y <= bend.knee
+    assert (bent[good] == y[good]).all()
+    assert (bent <= y + rounding).all()
+    assert Bend.from_list(bend.to_list()) == bend
+
+
+def test_a_bend_is_a_logarithm_beyond_the_knee() -> None:
+    y = np.array([0.0, 1.0, 2.0, 2.0 + 2 * (math.e**3 - 1), 1e9])
+    bend = Bend.of(y)
+    assert bend == Bend(2.0, 2.0)
+    assert bend(y)[3] == pytest.approx(2 + 2 * 3)
+
+
+def test_equal_costs_have_no_bend_and_ties_at_the_best_have_one() -> None:
+    assert Bend.of(np.full(5, 3.0)) is None
+    tied = Bend.of(np.array([1.0, 1.0, 1.0, 5.0, 100.0]))
+    assert tied is not None
+    assert tied.scale > 0
+
+
+# Regions
+
+
+def test_what_is_near_is_the_box_of_the_nearest_trials_to_the_best() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    costs = ((X - 0.2) ** 2).sum(axis=1)
+    best = int(np.argmin(costs))
+    known = outcomes(np.vstack([X, X[best]]), np.append(costs, costs[best] - 1))  # the last is best
+    region = nearby(known, Cube.continuous(2))
+    away = np.linalg.norm(known.X - X[best], axis=1)
+    assert set(region.rows) == set(np.argsort(away, kind="stable")[:15])
+    assert region.parts is not None
+    for part, x in zip(region.parts, known.X[region.rows].T, strict=True):
+        assert part.low <= x.min()
+        assert part.high >= x.max()
+        assert part.high - part.low < 0.9
+
+
+def test_where_the_best_does_not_improve_the_next_place_has_its_turn() -> None:
+    rng = np.random.default_rng(1)
+    X = np.vstack([0.1 + 0.01 * rng.random((20, 2)), 0.8 + 0.01 * rng.random((60, 2))])
+    costs = np.r_[0.0, rng.random(19), 0.5 + rng.random(60)]  # the first is best, long ago
+    early, late = (nearby(outcomes(X[:k], costs[:k]), Cube.continuous(2)) for k in (25, 80))
+    assert X[early.rows].max() < 0.2
+    assert X[late.rows].min() > 0.1 + 0.01 or X[late.rows].max() > 0.7
+
+
+def test_few_trials_are_all_learnt_and_long_runs_in_part() -> None:
+    rng = np.random.default_rng(2)
+    few = outcomes(rng.random((10, 2)), rng.random(10))
+    assert nearby(few, Cube.continuous(2)).parts is None
+    assert len(everywhere(few).rows) == 10
+    costs = rng.random(5000)
+    costs[7] = np.nan
+    rows = everywhere(outcomes(rng.random((5000, 2)), costs)).rows
+    assert len(set(rows)) == len(rows) == MOST
+    assert set(np.argsort(costs)[: MOST // 2]) <= set(rows)  # nan is last
+    assert np.nanmax(costs[rows]) > 0.99
+
+
+def test_a_box_holds_levels_and_inactive_coordinates() -> None:
+    ordered = Axis(np.linspace(0, 1, 6), np.arange(5) / 4)
+    cube = Cube((Axis(), Axis.categorical(3), ordered, Axis()))
+    codes = cube.axes[1].codes
+    assert codes is not None
+    X = np.array([[0.4, codes[0], 0.25, np.nan], [0.5, codes[2], 0.75, np.nan]])
+    continuous, category, steps, inactive = smallest_box(cube, X)
+    assert 0.39 < continuous.low < 0.4 < 0.5 < continuous.high < 0.51
+    assert category.levels is not None
+    assert category.levels.tolist() == [0, 2]
+    assert steps.levels is not None
+    assert steps.levels.tolist() == [1, 2, 3]
+    assert (inactive.low, inactive.high) == (0.0, 1.0)
+    assert distances(cube, X, X[0]).tolist() == [0.0, pytest.approx(math.sqrt(0.01 + 1 + 0.25))]
+
+
+def test_a_search_stays_in_its_box() -> None:
+    cube = Cube.continuous(2)
+    box = smallest_box(cube, np.array([[0.5, 0.1], [0.6, 0.2]]))
+    found = focus_search(
+        lambda X: X.sum(axis=1),
+        cube,
+        np.random.default_rng(0),
+        near=np.array([[0.55, 0.15]]),
+        within=box,
+    )
+    assert found is not None
+    assert found.vector == pytest.approx([0.5, 0.1], abs=2e-4)
+
+
+# The search itself
+
+
+def test_noise_is_not_counted_where_true_costs_are_predicted() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.random((40, 1))
+    noisy = GP(nugget=0.3).fit(X, np.sin(6 * X[:, 0]) + 0.3 * rng.standard_normal(40))
+    parameters = replace(noisy.parameters, quiet=True)
+    quiet = GP.from_parameters(noisy.cube, parameters, X, noisy.y)
+    at = np.linspace(0, 1, 7)[:, None]
+    (mean, std), (same, less) = noisy.predict(at), quiet.predict(at)
+    assert same == pytest.approx(mean)
+    assert std**2 - less**2 == pytest.approx(np.full(7, 0.3 * parameters.variance))
+
+
+def test_a_search_that_diverges_finds_the_bowl_and_its_proposals_are_rebuilt() -> None:
+    history = hl.minimize(diverging, plane(), trials=30, seed=1)
+    assert history.best().costs[0] < 1e-3
+    modelled = [t for t in history.trials if t.proposal is not None and t.proposal.by_surrogate]
+    local = [t for t in modelled if len(from_ranges(t.proposal.learned)) < t.number]  # type: ignore[union-attr]
+    assert local
+    for trial in (modelled[0], modelled[-1], local[-1]):
+        proposer = rebuilt(history, trial, None)
+        assert proposer.recorded
+        assert any("drawn nearer" in note for note in proposer.notes)
+
+
+def test_the_papers_search_takes_costs_and_trials_as_they_are() -> None:
+    search = SMBO(plane(), tau=1.0, refine=False, initial=6)
+    for _ in range(22):
+        candidate = search.ask()
+        search.tell(
+            candidate.values, diverging({**candidate.values, "x": candidate.values["x"] / 2})
+        )
+    p = candidate.proposal
+    assert p.learned == "0-20"
+    assert not {"bend", "quiet"} & set(p.surrogate_parameters)
