@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hyperlens.spaces.cube import FloatArray
 
 MOST_APART = 3  # disagreements that are named
+BETTER = 0.9  # of what the first leaves unexplained: a second that leaves no more predicts better
 WORTH_SAYING = 0.02  # a disagreement of the surrogates below this share is not mentioned
 
 
@@ -141,7 +142,10 @@ def disagreements(
 
 def predicts_better(primary: Fitted, secondary: Fitted | None) -> list[str]:
     """Why intervals are wider than those of the surrogate that leads, if they are."""
-    if secondary is None or not secondary.quality.r2 > primary.quality.r2:
+    if secondary is None:
+        return []
+    left, other_left = (1 - fitted.quality.r2 for fitted in (primary, secondary))
+    if not other_left <= BETTER * left:
         return []
     return [
         f"The {SURROGATES[secondary.name]} predicts this run better than the "
