@@ -149,8 +149,8 @@ def predicts_better(primary: Fitted, secondary: Fitted | None) -> list[str]:
         return []
     return [
         f"The {SURROGATES[secondary.name]} predicts this run better than the "
-        f"{SURROGATES[primary.name]} (R2 {decimals(secondary.quality.r2)} against "
-        f"{decimals(primary.quality.r2)}), so the intervals take in its own."
+        f"{SURROGATES[primary.name]}: cross-validated, it leaves {tenths(other_left)} of the variance "
+        f"unexplained, against {tenths(left)}; so the intervals take in its own."
     ]
 
 

@@ -154,6 +154,9 @@ def true_costs(
         found = [_Posterior(one, K, alike[c.length], c, measured, noise) for c in cases]
         logs = np.array([p.log_likelihood + np.log(p.case.prior) for p in found])
         part = np.exp(logs - logs.max())
+        for p, own in zip(found, part, strict=True):
+            if own < NEGLIGIBLE:
+                p.forget()  # most are not asked again, and a large run has many
         posteriors += found
         weights.append(part / part.sum() / len(model.sets))
     weight = np.concatenate(weights)
@@ -264,6 +267,11 @@ class _Posterior:
         total = self._A.copy()
         total[np.diag_indices(len(total))] += self.noise / self.measured.repeats + JITTER
         return np.asarray(scipy.linalg.cholesky(total, check_finite=False))
+
+    def forget(self) -> None:
+        """Matrices, which are computed again if they are asked for."""
+        for name in ("_A", "_upper"):
+            self.__dict__.pop(name, None)
 
     def _half(self, right: FloatArray) -> FloatArray:
         return np.asarray(
