@@ -931,3 +931,17 @@ def test_a_search_is_surprised_by_a_beginning_that_its_rest_never_saw() -> None:
     assert narrow.fit(like.X, like.y).surprise == like.surprise  # of the data it has now
     few = Additive().fit(later[:25], smooth(later[:25]))
     assert few.surprise == additive.UNKNOWN_SURPRISE
+
+
+def test_costs_that_were_predicted_are_wrong_together() -> None:
+    """Their doubt is that of the level of every effect: it does not average out over trials."""
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=40)
+    doubt = np.where(np.arange(40) < 20, 0.5, 0.0)
+    model = Additive().fit(X, y, doubt)
+    grid = np.linspace(0, 1, 5)[:, None]
+    joint = model.partial_dependence((0,), grid).joint
+    assert (joint >= (0.25 * y.std()) ** 2).all()
+    assert model.level_variance == pytest.approx((0.25 * y.std()) ** 2)
+    assert Additive().fit(X, y).level_variance == 0

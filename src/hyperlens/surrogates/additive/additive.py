@@ -296,8 +296,14 @@ class Additive:
     ) -> Marginal:
         """Partial dependence of `columns` at the grid points (g, len(columns)), in a region."""
         drawn = self.weights.averaged(columns, grid, region or {})
-        mean, joint = drawn.mean(axis=1), self.widened**2 * drawn.var(axis=1)
+        mean, joint = drawn.mean(axis=1), self.widened**2 * drawn.var(axis=1) + self.level_variance
         return Marginal(mean, joint, self._pointwise(columns, grid, region or {}, joint))
+
+    @property
+    def level_variance(self) -> float:
+        """How far off the level of all effects may be by costs that were not measured: what predicts
+        them may be wrong in one direction, so that their errors do not average out."""
+        return float(self.doubt.mean() * self.y.std()) ** 2
 
     def _pointwise(
         self, columns: tuple[int, ...], grid: FloatArray, region: Box, joint: FloatArray
