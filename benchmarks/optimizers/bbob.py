@@ -19,6 +19,7 @@ from ConfigSpace import Categorical, ConfigurationSpace, EqualsCondition, Float
 
 from benchmarks.optimizers.problem import Diverged, Problem, box, scaled
 from hyperlens import Parameter, Space
+from hyperlens.spaces.cube import FloatArray
 
 SMOOTH, ILL = (1, 5, 6, 7, 8, 9), (2, 10, 11, 12, 13, 14)  # all others have many optima
 TRIALS = 25  # for each dimension
@@ -39,6 +40,10 @@ def _function(number: int, d: int, instance: int) -> Any:
     return ioh.get_problem(number, instance, d, ioh.ProblemClass.BBOB)
 
 
+def where_it_is_best(number: int, d: int, instance: int) -> FloatArray:
+    return np.asarray(_function(number, d, instance).optimum.x, dtype=np.float64)
+
+
 def plain(number: int, d: int, instance: int) -> Problem:
     function = _function(number, d, instance)
     space, read = box(d)
@@ -56,7 +61,7 @@ def plain(number: int, d: int, instance: int) -> Problem:
 
 def diverging(number: int, d: int, instance: int) -> Problem:
     base = plain(number, d, instance)
-    place = (float(_function(number, d, instance).optimum.x[0]) + 5) / 10
+    place = (float(where_it_is_best(number, d, instance)[0]) + 5) / 10
     turned = place > 0.5
     edge = min(place, 1 - place) + EDGE
 
