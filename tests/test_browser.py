@@ -156,12 +156,28 @@ def violations(page: Any) -> list[str]:
 # The report
 
 
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A report that is written once."""
+    return written(tmp_path_factory.mktemp("report"), curves())
+
+
+@pytest.fixture(scope="module")
+def report(browser: Any, address: str) -> Iterator[Watched]:
+    """One page for all tests that leave the cards of the others alone."""
+    size = {"width": LAPTOP[0], "height": LAPTOP[1]}
+    context = browser.new_context(viewport=size, color_scheme="light", accept_downloads=True)
+    seen = Watched(context.new_page())
+    unfolded(seen.page, address)
+    yield seen
+    context.close()
+
+
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (WIDE, "light")])
 def test_the_report_opens_quietly_and_fits(
-    watch: Open, tmp_path: Path, size: tuple[int, int], scheme: str
+    watch: Open, address: str, size: tuple[int, int], scheme: str
 ) -> None:
     seen = watch(size, scheme)
-    address = written(tmp_path, curves())
     unfolded(seen.page, address)
     all_drawn(seen.page)
     assert seen.complaints == []
@@ -170,9 +186,9 @@ def test_the_report_opens_quietly_and_fits(
     assert wide <= size[0]  # nothing has to be scrolled sideways but tables in their own frames
 
 
-def test_the_first_screen_has_a_picture_for_each_question(watch: Open, tmp_path: Path) -> None:
+def test_the_first_screen_has_a_picture_for_each_question(watch: Open, address: str) -> None:
     page = watch().page
-    page.goto(written(tmp_path, curves()))
+    page.goto(address)
     page.wait_for_selector("#summary .panel .main-svg")
     asked = page.locator(".panel h3").all_inner_texts()
     assert asked[0] == "How good is it?"
@@ -186,9 +202,8 @@ def test_the_first_screen_has_a_picture_for_each_question(watch: Open, tmp_path:
     assert page.locator("#importance").is_visible()
 
 
-def test_a_switch_shows_single_configurations(watch: Open, tmp_path: Path) -> None:
-    page = watch().page
-    unfolded(page, written(tmp_path, curves()))
+def test_a_switch_shows_single_configurations(report: Watched) -> None:
+    page = report.page
     drawn(page, "effect-1")
     assert traces(page, "effect-1")["single configurations"][0] is False
     page.get_by_role("switch", name="Single configurations").focus()
@@ -196,9 +211,8 @@ def test_a_switch_shows_single_configurations(watch: Open, tmp_path: Path) -> No
     assert traces(page, "effect-1")["single configurations"][0] is True
 
 
-def test_a_slider_steps_through_the_splits(watch: Open, tmp_path: Path) -> None:
-    page = watch().page
-    unfolded(page, written(tmp_path, curves()))
+def test_a_slider_steps_through_the_splits(report: Watched) -> None:
+    page = report.page
     drawn(page, "regions-1")
     assert traces(page, "regions-1")["opt is sgd"] == [True, 1.4]
     assert traces(page, "regions-1")["opt is adam"] == [True, 3.2]
@@ -215,18 +229,18 @@ def test_a_slider_steps_through_the_splits(watch: Open, tmp_path: Path) -> None:
     assert page.get_by_role("radio", name="opt is adam").is_checked()  # the best trial's again
 
 
-def test_a_list_shows_only_the_best(watch: Open, tmp_path: Path) -> None:
-    page = watch().page
-    unfolded(page, written(tmp_path, curves()))
+def test_a_list_shows_only_the_best(report: Watched) -> None:
+    page = report.page
     drawn(page, "parallel")
     page.get_by_label("Show").select_option(label="best 5 %")
     shown = traces(page, "parallel")
     assert (shown["the rest"][0], shown["best 5 %"][0]) == (False, True)
+    page.get_by_label("Show").select_option(label="all")
 
 
-def test_figures_and_tables_can_be_saved(watch: Open, tmp_path: Path) -> None:
-    seen = watch()
-    unfolded(seen.page, written(tmp_path, curves()))
+def test_figures_and_tables_can_be_saved(report: Watched) -> None:
+    seen = report
+    before = len(seen.requests)
     drawn(seen.page, "importance")
     found = {}
     for kind in ("SVG", "PNG", "CSV"):
@@ -245,12 +259,11 @@ def test_figures_and_tables_can_be_saved(watch: Open, tmp_path: Path) -> None:
     assert rows[0] == "trial,state,loss,seconds,lr,opt,momentum,reason"
     assert rows[2] == "1,failed,,2,0.2,adam,,plain"
     assert seen.complaints == []
-    assert len(seen.requests) == 1 + sum(r.startswith(("data:", "blob:")) for r in seen.requests)
+    assert all(r.startswith(("data:", "blob:")) for r in seen.requests[before:])
 
 
-def test_the_table_of_trials_is_sorted_and_searched(watch: Open, tmp_path: Path) -> None:
-    page = watch().page
-    unfolded(page, written(tmp_path, curves()))
+def test_the_table_of_trials_is_sorted_and_searched(report: Watched) -> None:
+    page = report.page
 
     def column(k: int) -> list[str]:
         found: list[str] = page.locator(f"#data tbody tr > :nth-child({k})").all_inner_texts()
@@ -263,11 +276,11 @@ def test_the_table_of_trials_is_sorted_and_searched(watch: Open, tmp_path: Path)
     assert page.locator("#data th[aria-sort=descending]").count() == 1
     page.get_by_label("Search in the table").fill("sgd")
     assert column(1) == ["3"]
+    page.get_by_label("Search in the table").fill("")
 
 
-def test_numbers_explain_themselves(watch: Open, tmp_path: Path) -> None:
-    page = watch().page
-    unfolded(page, written(tmp_path, curves()))
+def test_numbers_explain_themselves(report: Watched) -> None:
+    page = report.page
     page.get_by_role("button", name="What is trials?").first.click()
     assert page.locator("#summary-what-2").is_visible()
     assert "All trials of the run" in page.locator("#summary-what-2").inner_text()
@@ -275,10 +288,10 @@ def test_numbers_explain_themselves(watch: Open, tmp_path: Path) -> None:
     assert not page.locator("#summary-what-2").is_visible()
 
 
-def test_a_trial_has_a_card_that_points_lines_and_rows_lead_to(watch: Open, tmp_path: Path) -> None:
+def test_a_trial_has_a_card_that_points_lines_and_rows_lead_to(watch: Open, address: str) -> None:
     seen = watch()
     page = seen.page
-    unfolded(page, written(tmp_path, curves()))
+    unfolded(page, address)
     drawn(page, "trace")
     picker = page.locator("#trial select")
     texts = picker.locator("option").all_inner_texts()
@@ -289,6 +302,7 @@ def test_a_trial_has_a_card_that_points_lines_and_rows_lead_to(watch: Open, tmp_
     assert "lr: " in hovers[0]
     for number in (numbers[0], numbers[-1]):  # a row
         page.locator("#data tbody a", has_text=number).first.click()
+        assert page.url.endswith(f"#trial={number}")
         assert picker.input_value() == number
         assert page.locator("#trial .shown p").first.inner_text().startswith(f"Trial {number} ")
     page.evaluate(  # a point
@@ -297,15 +311,45 @@ def test_a_trial_has_a_card_that_points_lines_and_rows_lead_to(watch: Open, tmp_
     )
     clicked = page.evaluate("document.querySelector('#trace .plot').data[0].x[1]")
     assert picker.input_value() == str(clicked)
+    assert page.url.endswith(f"#trial={clicked}")
+    page.go_back()
+    eventually(page, f"document.querySelector('#trial select').value === '{numbers[-1]}'")
     assert violations(page) == []
     drawn(page, "parallel")
     line = page.evaluate(  # a line, by any of its points
         """() => { const plot = document.querySelector('#parallel .plot'), trace = plot.data[0];
-            plot.emit('plotly_click', {points: [{pointIndex: trace.meta.each + 1, data: trace}]});
-            return trace.meta.trials[1]; }"""
+            const second = trace.x.indexOf(null) + 2;
+            plot.emit('plotly_click', {points: [{pointIndex: second, data: trace}]});
+            return trace.meta.lines[1]; }"""
     )
     assert picker.input_value() == str(line)
+    page.reload()
+    eventually(page, f"document.querySelector('#trial select')?.value === '{line}'")
     assert seen.complaints == []
+
+
+def test_parallel_coordinates_are_brushed(report: Watched) -> None:
+    page = report.page
+    drawn(page, "parallel")
+    lines = (
+        "document.querySelector('#parallel .plot').data.flatMap((trace) => trace.meta?.lines ?? [])"
+    )
+    every = page.evaluate(lines)
+    right = page.evaluate(  # a box around the rightmost place of the last row, the worst cost
+        """() => { const plot = document.querySelector('#parallel .plot');
+            const places = plot.data.flatMap(({ meta, x }) => (meta?.lines ?? []).map((number, k) =>
+              [x.filter((_, j) => x[j + 1] === null)[k], number]));
+            const x0 = Math.max(...places.map(([place]) => place)), row = plot.data[0].y.at(-2);
+            plot.emit('plotly_selected', {selections: [{x0, x1: x0 + 1, y0: row - 0.2, y1: row + 0.2}]});
+            return places.filter(([place]) => place === x0).map(([, number]) => number); }"""
+    )
+    assert 0 < len(right) < len(every) == 3
+    assert page.evaluate(lines) == right
+    said = page.locator("#parallel .brushed").inner_text()
+    assert said.startswith(f"{len(right)} of 3 lines go through what is marked: trials {right[0]}")
+    page.get_by_role("button", name="Show all").click()
+    assert page.evaluate(lines) == every
+    assert report.complaints == []
 
 
 def test_a_planted_script_does_nothing(watch: Open, tmp_path: Path) -> None:
@@ -320,18 +364,18 @@ def test_a_planted_script_does_nothing(watch: Open, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_report_can_be_used_by_all(watch: Open, tmp_path: Path, scheme: str) -> None:
+def test_the_report_can_be_used_by_all(watch: Open, address: str, scheme: str) -> None:
     page = watch(LAPTOP, scheme).page
-    unfolded(page, written(tmp_path, curves()))
+    unfolded(page, address)
     all_drawn(page)
     for fold in page.locator("details").all():
         fold.evaluate("(fold) => { fold.open = true; }")
     assert violations(page) == []
 
 
-def test_the_theme_can_be_changed_and_is_remembered(watch: Open, tmp_path: Path) -> None:
+def test_the_theme_can_be_changed_and_is_remembered(watch: Open, address: str) -> None:
     page = watch().page
-    unfolded(page, written(tmp_path, curves()))
+    unfolded(page, address)
     ground = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
     page.get_by_role("button", name="Dark theme").click()

@@ -204,16 +204,18 @@ def test_categories_that_look_like_numbers_stay_categories() -> None:
     record = one(("1", "10", "2"), ("10", "10", "2"), "10", numeric=(False,))
     figure = draw(record)
     points = named(figure, "mean and 95 % band")
-    assert figure.layout.yaxis.type == "category"
-    assert list(figure.layout.yaxis.categoryarray) == ["1", "10", "2"]
-    assert list(points.y) == ["1", "10", "2"]
+    assert list(points.y) == [0, 1, 2]
     assert list(points.x) == [1.0, 3.0, 2.0]
+    assert [row[2] for row in points.customdata] == ["1", "10", "2"]
+    trials = named(figure, "measured")
+    assert [round(y) for y in trials.y] == [1, 1, 2]  # each in the row of its category
+    assert list(trials.x) == record.observed_cost.tolist()
     np.testing.assert_allclose(np.add(points.x, points.error_x.array), record.high)
     np.testing.assert_allclose(np.subtract(points.x, points.error_x.arrayminus), record.low)
     assert "2 trials" in figure.layout.yaxis.ticktext[1]
     assert "0 trials" in figure.layout.yaxis.ticktext[0]
     star = named(figure, "best trial")
-    assert (star.x[0], star.y[0]) == (3.0, "10")
+    assert (star.x[0], star.y[0]) == (3.0, 1)
 
 
 def test_map_puts_each_cell_where_it_belongs() -> None:

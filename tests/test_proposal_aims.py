@@ -188,7 +188,7 @@ def test_a_path_of_a_random_search_has_no_proposals(random: hl.History) -> None:
     assert "8 of 8 trials were drawn at random, no surrogate proposed them" in said
     for wrong in ("initial design", "believed", "proposals"):
         assert wrong not in said
-    assert "Of 8 trials explained" in path_cards(path)[0].lead[0]
+    assert "Of 8 trials explained" in path_cards(path, hl.trials(random))[0].lead[0]
 
 
 # What was learned from
@@ -259,8 +259,11 @@ def test_the_card_of_a_proposal_tells_its_score(history: hl.History) -> None:
 
 def test_each_trial_of_the_slider_has_its_numbers_and_reasons(history: hl.History) -> None:
     path = hl.path(history)
-    reasons, desirability, *_ = path_cards(path)
+    reasons, desirability, *_ = path_cards(path, hl.trials(history))
+    options = dict(reasons.controls[0].options)
     for k, trial in enumerate(path.trial.tolist()):
+        cost = history.trials[trial].costs[0]
+        assert options[k] == f"trial {trial} · {cost:.4g} · complete"
         why = hl.why(history, trial, 1.0)
         texts = [text for when, text in reasons.captions if when == {"trial": (k,)}]
         assert texts[0].startswith(why.sentence)
@@ -272,7 +275,7 @@ def test_each_trial_of_the_slider_has_its_numbers_and_reasons(history: hl.Histor
     how = " ".join(desirability.how)
     for word in ("tau, here 1,", "expected improvement", "takes turns", "tau=0.1"):
         assert word in how
-    alone = path_cards(hl.path(history, trials=[13]))[0]
+    alone = path_cards(hl.path(history, trials=[13]), hl.trials(history))[0]
     assert "turns" not in " ".join(alone.how)
 
 

@@ -242,6 +242,13 @@ def test_regions_that_bring_nothing_say_so() -> None:
         "No split of the space was found"
         in tree(tree=(region(0, None, "all", 0.4, trials=9),)).sentence
     )
+    nothing, sure = tree(tree=(root, first, same)), tree()
+    assert (sure.gain, round(nothing.gain)) == (1 - 0.125 / 0.4, 0)
+    first_alone = changed(analysis(), regions=(nothing, replace(nothing, parameter="opt"))).cards
+    assert [c.id for c in first_alone if c.id.startswith("regions")] == ["regions-1"]
+    assert card(first_alone, "regions-1").figure is None
+    both = changed(analysis(), regions=(nothing, replace(sure, parameter="opt"))).cards
+    assert [c.id for c in both if c.id.startswith("regions")] == ["regions-1", "regions-2"]
 
 
 def test_regions_have_a_slider_and_a_tree() -> None:
@@ -285,7 +292,7 @@ def test_the_timeline_says_how_long_and_how_many() -> None:
     assert found.lead[0].startswith(
         f"The trials ran for 8 seconds, up to 2 at once; 62{FIXED}% of that time was spent in trials."
     )  # (4 + 2 + 4) / (2 * 8)
-    assert "A trial took 4 seconds in the middle, the longest, trial 0, 4 seconds." in found.lead[0]
+    assert "The median trial took 4 seconds, the longest, trial 0, 4 seconds." in found.lead[0]
     assert [f.value for f in found.facts] == ["8 seconds", "2", f"62{FIXED}%"]
     assert all(f.meaning for f in found.facts)
     assert "one at a time" in (replace(timeline(), lane=np.zeros(3, dtype=np.int64))).sentence
@@ -376,7 +383,7 @@ def test_every_number_can_be_explained() -> None:
     table = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [2.0, 3, 1, 5], "c": [3.0, 1, 2, 0]})
     shown = (
         *analysis().cards,
-        *path_cards(hl.path(run)),
+        *path_cards(hl.path(run), hl.trials(run)),
         why_card(hl.why(run, 10)),
         *comparison_cards(hl.compare(table)),
     )

@@ -347,6 +347,19 @@ def test_default_is_configspaces_default() -> None:
     assert {k: pytest.approx(v) if k == "lr" else v for k, v in expected.items()} == found
 
 
+def test_a_space_without_defaults_has_its_midpoint() -> None:
+    parameters = [
+        Parameter("lr", "float", 1e-5, 1, log=True),
+        Parameter("batch", "integer", 16, 512, log=True),
+        Parameter("layers", "integer", 1, 2),
+        Parameter("kind", "categorical", choices=("a", "b")),
+    ]
+    assert Space.of(parameters).central
+    assert not Space.of([Parameter("lr", "float", 1e-5, 1, log=True, default=0.1)]).central
+    assert not Space.of([Parameter("batch", "integer", 16, 512, default=32)]).central
+    assert not Space.of([Parameter("kind", "categorical", choices=(1, 2), default=2)]).central
+
+
 def test_default_on_a_threshold_is_not_greater() -> None:
     space = space_of(
         hp.UniformFloatHyperparameter("x", 0.0, 1.0, default_value=0.3),

@@ -70,6 +70,7 @@ _SINGULAR = {
     "count": "counts",
     "hold": "holds",
     "lie": "lies",
+    "vary": "varies",
     "they": "it",
     "them": "it",
     "their": "its",

@@ -10,6 +10,7 @@ PARTS = (
     "controls.js",
     "tables.js",
     "trials.js",
+    "brushing.js",
     "page.js",
 )  # in the order in which they are read
 

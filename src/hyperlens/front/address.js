@@ -53,6 +53,15 @@ addEventListener("trial", ({ detail }) => {
   wish("one", String(detail));
   writeAddress("replaceState");
 });
+function wishedTrial() {
+  return wishes.has("one") ? Number(wishes.get("one")) : undefined;
+}
+
+function addressOfTrial(number) {
+  const kept = new URLSearchParams(wishes);
+  kept.set("one", String(number));
+  return `?${kept}#trial`;
+}
 
 function wishedView(grid) {
   const of = (name) => wishes.get(nameIn(grid, name)) ?? "";

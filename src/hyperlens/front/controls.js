@@ -52,6 +52,8 @@ function retitle(plot, figure) {
   if (other || plot.firstTitle) figure.layout.xaxis.title.text = other ?? plot.firstTitle;
 }
 
+const nameOfText = (text) => text.split(" · ")[0]; // what follows may change
+
 const saidOf = (range) => JSON.parse(range.dataset.texts)[range.value - range.min];
 
 function tellRange(range) {

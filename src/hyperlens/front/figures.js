@@ -37,6 +37,7 @@ function coloured(plot) {
   fit(layout, plot.clientWidth);
   layout.uirevision = "kept"; // what the reader hid or zoomed stays so in another theme
   if (touch) layout.dragmode = false; // a finger on a plot scrolls the page
+  if (brushable(plot)) brush(plot, data, layout);
   return { data, layout };
 }
 
@@ -94,7 +95,10 @@ function draw(plot) {
   drawn.set(plot, plot.clientWidth);
   tellConfigurations(data);
   const done = Plotly.react(plot, data, layout, config);
-  if (first) adoptClicks(plot);
+  if (first) {
+    adoptClicks(plot);
+    adoptBrush(plot);
+  }
   return done;
 }
 

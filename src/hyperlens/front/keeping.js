@@ -34,7 +34,7 @@ function chosenOf(control) {
   if (control.type === "checkbox") {
     return control.checked === control.defaultChecked ? null : control.checked ? "on" : "off";
   }
-  if (control.type === "range") return control.value === control.defaultValue ? null : saidOf(control);
+  if (control.type === "range") return control.value === control.defaultValue ? null : nameOfText(saidOf(control));
   const option = control.selectedOptions[0];
   return !option || option.defaultSelected ? null : option.text;
 }
@@ -47,7 +47,7 @@ function chooseAgain(control, chosen) {
   } else if (control.type === "checkbox") {
     control.checked = chosen === "on";
   } else if (control.type === "range") {
-    const at = JSON.parse(control.dataset.texts).indexOf(chosen);
+    const at = JSON.parse(control.dataset.texts).map(nameOfText).indexOf(chosen);
     if (at >= 0) control.value = Number(control.min) + at;
     tellRange(control);
   } else {

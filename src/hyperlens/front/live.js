@@ -49,11 +49,26 @@ function fillChoices(seen) {
   hideUnless("budget", seen.budgets.length > 1);
   fill(field("parameter"), [["", "the most important"], ...seen.parameters.map((name) => [name, name])]);
   fill(field("other"), [["", "none"], ...seen.parameters.map((name) => [name, name])]);
-  const trials = seen.explained.map((k) => [k, `trial ${k}`]).reverse();
-  fill(field("trial"), seen.recorded ? trials : [["", "choose one"], ...trials]);
-  hideUnless("proposals", trials.length > 0);
+  fillProposals(seen);
+  hideUnless("proposals", seen.explained.length > 0);
   hideUnless("models", seen.models);
   settleList(field("surrogate"));
+}
+
+function fillProposals({ explained, recorded }) {
+  const trials = explained.map((k) => [k, `trial ${titleOfTrial(k)}`]).reverse();
+  fill(field("trial"), recorded ? trials : [["", "choose one"], ...trials]);
+}
+
+function wayToWhy(number) {
+  const list = field("trial");
+  if (!Array.from(list.options).some((option) => option.value === String(number))) return null;
+  return () => {
+    list.value = number;
+    list.dispatchEvent(new Event("change"));
+    location.hash = "section-proposals";
+    target = "why"; // where it comes to
+  };
 }
 
 // Queries
@@ -121,6 +136,7 @@ async function ask(slot) {
     if (answer.state === "done") {
       show(slot, answer.html, key);
       if (slot.section === "data") tellTrials();
+      if (slot.section === "trial") fillProposals(view.seen);
       arrive();
       slot.version = answer.version;
       slot.trials = answer.trials;
@@ -201,9 +217,6 @@ function show(slot, html, key) {
     if (same) keepPlots(before, slot.place);
     else before.forEach(forgetFigure);
     restoreChoices(slot.place, kept);
-    for (const card of slot.place.querySelectorAll(".one")) {
-      card.wished = () => (wishes.has("one") ? Number(wishes.get("one")) : undefined);
-    }
     enliven(slot.place);
     adoptHands(slot.place);
     restorePlace(slot.place, kept);

@@ -6,6 +6,7 @@ function enliven(part) {
   cards.forEach(adoptControls);
   part.querySelectorAll(".grid").forEach(adoptGrid);
   part.querySelectorAll(".one").forEach(adoptTrials);
+  part.querySelectorAll("table").forEach(adoptRows);
 }
 
 // Theme: the address (#dark, #light), else what was chosen before, else the system's.

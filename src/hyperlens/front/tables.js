@@ -5,7 +5,8 @@ const PAGE_ROWS = 25;
 const shown = (value) => {
   if (value === null) return "";
   if (typeof value !== "number" || Number.isInteger(value)) return String(value);
-  return String(Number(value.toPrecision(6)));
+  const short = Number(value.toPrecision(6));
+  return Math.abs(short) < 1e-4 && short ? short.toExponential() : String(short);
 };
 
 // Numbers before texts, what is missing last, whichever way it is sorted.
@@ -22,14 +23,6 @@ function csvOf(grid) {
   const lines = [columns, ...rows].map((row) => row.map((v) => cell(v === null ? "" : String(v))).join(","));
   return `${lines.join("\n")}\n`;
 }
-
-const linkToTrial = (number) => trialCard() && {
-  href: "#trial",
-  onclick: (event) => {
-    event.preventDefault();
-    goToTrial(number);
-  },
-};
 
 function adoptGrid(grid) {
   const { columns, numeric, rows: first } = JSON.parse(grid.querySelector("script.rows").textContent);

@@ -13,13 +13,17 @@ function rowsByNumber() {
   return { columns, rows: grid.numbered.rows };
 }
 
-// Which trial a point of a figure is; undefined where it is none.
-function trialAt(trace, point) {
-  const { trials, each = 1 } = trace.meta ?? {};
-  if (trials === "x") return trace.x[point];
-  if (Array.isArray(trials)) return trials[Math.floor(point / each)];
-  return undefined;
+// Which trial each point of a trace is; undefined where it is none. Lines of one trace lie between gaps.
+function trialsOf(trace) {
+  const { trials, lines } = trace.meta ?? {};
+  if (trials === "x") return trace.x;
+  if (!lines) return trials;
+  let line = 0;
+  return trace.x.map((x) => (x === null ? lines[line++] : lines[line]));
 }
+
+// Of a map a point is a row and a column.
+const trialAt = ({ data, pointIndex }) => trialsOf(data)?.[Array.isArray(pointIndex) ? pointIndex[1] : pointIndex];
 
 const literal = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
@@ -41,8 +45,9 @@ function tellConfigurations(data) {
     return texts.get(number);
   };
   for (const trace of data) {
-    if (trialAt(trace, 0) === undefined) continue;
-    trace.hovertext = trace.x.map((_, point) => told(trialAt(trace, point)));
+    const numbers = trialsOf(trace);
+    if (!numbers || trace.meta.own) continue;
+    trace.hovertext = numbers.map(told);
     trace.hovertemplate = "%{hovertext}<extra></extra>";
   }
 }
@@ -50,7 +55,7 @@ function tellConfigurations(data) {
 function adoptClicks(plot) {
   plot.removeAllListeners?.("plotly_click");
   plot.on("plotly_click", ({ points }) => {
-    const number = points.map((point) => trialAt(point.data, point.pointIndex)).find((found) => found !== undefined);
+    const number = points.map(trialAt).find((found) => found !== undefined);
     if (number !== undefined) goToTrial(number);
   });
 }
@@ -64,16 +69,43 @@ function goToTrial(number) {
   card.querySelector("select").focus({ preventScroll: true });
 }
 
+// A trial's number as a link to its card, if there is one.
+const linkToTrial = (number) => trialCard() && {
+  href: addressOfTrial(number),
+  onclick: (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    goToTrial(number);
+  },
+};
+
+// Rows of a table that are trials.
+function adoptRows(table) {
+  if (table.tHead?.rows[0]?.cells[0]?.firstChild?.textContent.trim() !== "trial") return;
+  for (const { cells: [head] } of table.tBodies[0].rows) {
+    const link = /^\d+$/.test(head.textContent) && linkToTrial(Number(head.textContent));
+    if (link) head.replaceChildren(element("a", { textContent: head.textContent, ...link }));
+  }
+}
+
+// A trial with its cost and how it ended, as lists show it.
+function titleOfTrial(number) {
+  const card = trialCard();
+  const one = card && toldOf(card).told.find((trial) => trial.number === number);
+  return one ? `${number} · ${numberFormat(one.cost)} · ${one.state}` : String(number);
+}
+
 function adoptTrials(card) {
   const { told, first } = toldOf(card);
   const label = element("label", { htmlFor: "one-trial", textContent: "Trial" });
   const list = element("select", { id: "one-trial" });
-  list.append(...told.map(({ number, cost, state }) => new Option(`${number} · ${numberFormat(cost)} · ${state}`, number)));
+  list.append(...told.map(({ number }) => new Option(titleOfTrial(number), number)));
   list.addEventListener("change", () => goToTrial(Number(list.value)));
   const bar = element("p", { className: "control" });
   bar.append(label, list);
   card.append(bar, element("div", { className: "shown" }));
-  showTrial(card, card.wished?.() ?? first);
+  showTrial(card, wishedTrial() ?? first);
 }
 
 function showTrial(card, number) {
@@ -83,13 +115,21 @@ function showTrial(card, number) {
   card.querySelector("select").value = one ? number : "";
   place.querySelectorAll(".plot").forEach(forgetFigure);
   if (!one) {
-    place.replaceChildren(element("p", { textContent: `Of so many trials, this card tells the best and the latest; trial ${number} is in the table.` }));
+    const known = rowsByNumber().rows.has(number);
+    const said = known ? `Of so many trials, this card tells the best and the latest; trial ${number} is in the table.` : `This run has no trial ${number}; choose another one.`;
+    place.replaceChildren(element("p", { textContent: said }));
     return;
   }
   const parts = [element("p", { textContent: one.said })];
   if (one.thought) parts.push(element("p", { textContent: one.thought }));
   parts.push(valuesBeside(one));
-  if (one.better !== null) parts.push(button(`Go to trial ${one.better}`, () => goToTrial(one.better), "plain"));
+  const why = wayToWhy(number);
+  if (why || one.better !== null) {
+    const ways = element("p", { className: "ways" });
+    if (one.better !== null) ways.append(button(`Go to trial ${one.better}`, () => goToTrial(one.better), "plain"));
+    if (why) ways.append(button(`Why trial ${number} was proposed`, why, "plain"));
+    parts.push(ways);
+  }
   place.replaceChildren(...parts.filter(Boolean));
   drawCurves(place, one, told.find((trial) => trial.number === one.better));
 }
@@ -129,8 +169,8 @@ function drawCurves(place, one, other) {
   plot.style.height = "240px";
   place.append(plot);
   const data = curves.map(({ number, curve: [x, y] }) => ({ type: "scatter", mode: "lines", name: `trial ${number}`, x, y }));
-  const axis = { zeroline: false, automargin: true };
-  const layout = { height: 240, margin: { l: 48, r: 8, t: 8, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+  const axis = { zeroline: false }; // without automargin, which draws again later, when this may be gone
+  const layout = { height: 240, margin: { l: 64, r: 8, t: 8, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     xaxis: { ...axis, title: { text: "step" } }, yaxis: { ...axis, title: { text: literal(toldOf(trialCard()).objective) } } };
   figures.set(plot, { data, layout });
   draw(plot);

@@ -33,7 +33,7 @@ def report_html(cards: Iterable[Card], title: str) -> str:
 
     The same cards give the same bytes.
     """
-    plotly, script, loader = plotly_js(), front_end(), asset("unpacking.js")
+    plotly, script, loader = plotly_js(), front_end("places.js"), asset("unpacking.js")
     page = _templates().get_template("report.html")
     return _writable(
         page.render(

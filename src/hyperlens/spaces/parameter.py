@@ -85,6 +85,16 @@ class Parameter:
             self.kind == "ordinal" and all(is_number(c) for c in self.choices)
         )
 
+    @property
+    def central(self) -> bool:
+        """Is the default where it is if none is given: in the middle, or the first choice?"""
+        if self.choices:
+            return self.default is None or self.default == self.choices[0]
+        if self.default is None:
+            return True
+        near = 1e-6 if self.kind == "float" else max(0.01, 1 / (self.upper - self.lower))
+        return abs(float(self.encode([self.default])[0]) - 0.5) <= near
+
     @cached_property
     def values(self) -> tuple[Any, ...] | None:
         """All values of a discrete parameter in the order of its levels; None if continuous."""

@@ -208,6 +208,12 @@ class Space:
         return {child: in_words(clauses) for child, clauses in self.clauses.items()}
 
     @property
+    def central(self) -> bool:
+        """Is the default the middle of every range and the first of every choice, as in a space that
+        gives none?"""
+        return all(p.central for p in self.parameters)
+
+    @property
     def default(self) -> dict[str, Any]:
         """Values of the default configuration, active parameters only."""
         codes = [p.encode([p.default])[0] for p in self.parameters]

@@ -46,7 +46,7 @@ def show_analysis(analysis: Analysis) -> None:
             console.print(drawn(importance.tables[0], MOST_ROWS))
         for sentence in importance.lead:
             console.print(Text(printable(sentence)))
-    regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions)]
+    regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions) and r.gain > 0]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     leads = [surrogates.sentence] if surrogates.qualities else []
     failed = [record.sentence for record in (analysis[FAILURES],) if record is not None]

@@ -74,6 +74,14 @@ class Regions(Record):
         return leaf_of_best(self.tree)
 
     @property
+    def gain(self) -> float:
+        """By which part of it the uncertainty is smaller in the region that the sentence names than over
+        the whole space; negative where it is larger."""
+        root, leaves = self.tree[0].confidence, [r.confidence for r in self.leaves]
+        named = min(leaves) if self.best is None else self.best.confidence
+        return 1 - named / root if root > 0 else 0.0
+
+    @property
     def splits(self) -> int:
         """How many splits made the tree."""
         return len(self.tree) - len(self.leaves)

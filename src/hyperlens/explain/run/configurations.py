@@ -38,7 +38,10 @@ def named(history: History, which: Which, objective: str | None = None) -> Named
         trial = history.best(objective)
         values, called = trial.values, f"the best trial ({trial.number})"
     elif which == "default":
-        values, called = history.space.default, "the default configuration"
+        values = history.space.default
+        called = (
+            "the midpoint of the space" if history.space.central else "the default configuration"
+        )
     else:
         raise AnalysisError(
             f"There is no configuration '{which}'; name 'default', 'best', a trial's number, or "

@@ -64,7 +64,7 @@ class Timeline(Record):
         longest = float(self.end[slowest] - self.start[slowest])
         middle = float(np.median(self.end - self.start))
         return (
-            f"{text}. A trial took {duration(middle)} in the middle, the longest, trial "
+            f"{text}. The median trial took {duration(middle)}, the longest, trial "
             f"{self.number[slowest]}, {duration(longest)}."
         )
 

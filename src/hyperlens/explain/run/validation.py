@@ -16,7 +16,7 @@ from hyperlens.record import Record
 from hyperlens.runs.history import Data, History, State
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.tables import Column, Table, table
-from hyperlens.words import counted, first_few, number
+from hyperlens.words import agreeing, counted, first_few, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -291,10 +291,12 @@ def _of_the_parameters(data: Data, described: tuple[Described, ...]) -> list[str
     active = (~np.isnan(data.X)).sum(axis=0)
     if still := [p.name for p, same in zip(described, data.unvaried, strict=True) if same]:
         sentences.append(
-            f"{listed(still)} never vary among the analysed trials: no effect can be told."
+            f"{listed(still)} never {agreeing(len(still), 'vary')} among the analysed trials: no "
+            "effect can be told."
         )
     if rare := [p.name for p, n in zip(described, active, strict=True) if 0 < n < FEW]:
-        sentences.append(f"{listed(rare)} are active in fewer than {FEW} analysed trials.")
+        are = agreeing(len(rare), "are")
+        sentences.append(f"{listed(rare)} {are} active in fewer than {FEW} analysed trials.")
     if untried := [p.name for p in described if p.choices and p.tried < len(p.choices)]:
         sentences.append(f"Not all choices of {listed(untried)} were tried.")
     return sentences

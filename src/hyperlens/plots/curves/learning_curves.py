@@ -93,24 +93,24 @@ def _add_curves(fig: Figure, record: LearningCurves, end: str, count: int) -> No
         y.append(None)
     colour = COLOURS.get(end, GREY)
     name = f"{end} ({count})"
-    fig.add_trace(line(x, y, name, see_through(colour, 0.35), width=1, legendgroup=end))
+    numbers = [int(record.number[k]) for k in shown]
+    looks: dict[str, Any] = {"legendgroup": end, "meta": {"lines": numbers}}
+    fig.add_trace(line(x, y, name, see_through(colour, 0.35), width=1, **looks))
+    fig.data[-1].hoverinfo = "none"  # a page says the whole configuration
     size = 6 if end in SYMBOLS else 4
     mark = {"color": colour, "size": size, "symbol": SYMBOLS.get(end, "circle"), "opacity": 0.8}
     hover = f"trial %{{customdata}}, {end}: %{{y:.5g}} at {record.axis} %{{x}}"
-    numbers = [int(record.number[k]) for k in shown]
     steps, values = record.last_step[shown], record.last_value[shown]
-    looks: dict[str, Any] = {"customdata": numbers, "legendgroup": end, "showlegend": False}
+    looks |= {"customdata": numbers, "showlegend": False, "meta": {"trials": numbers}}
     fig.add_trace(dots(steps, values, name, mark, hover, **looks))
 
 
 def _add_best(fig: Figure, record: LearningCurves) -> None:
     for k in np.flatnonzero(record.number == record.best_trial)[:1].tolist():
         hover = f"best trial {record.best_trial}: %{{y:.5g}} at {record.axis} %{{x}}"
-        fig.add_trace(
-            line(
-                record.grid, record.values[k], "best trial", VERMILLION, hover, 3, connectgaps=True
-            )
-        )
+        looks: dict[str, Any] = {"connectgaps": True, "meta": {"lines": [record.best_trial]}}
+        curve = line(record.grid, record.values[k], "best trial", VERMILLION, hover, 3, **looks)
+        fig.add_trace(curve)
 
 
 def _add_correlation(fig: Figure, record: LearningCurves) -> None:

@@ -36,11 +36,13 @@ def _ends(record: Pruning) -> Figure:
         "<br>better than the best with %{customdata[4]:.1%}"
     )
     data = rows(record.step[shown], record.value[shown], low, high, record.chance[shown])
-    bars = {"error_x": whiskers(value, low, high)}
+    which = {"trials": record.trial[shown].tolist(), "own": True}
+    bars = {"error_x": whiskers(value, low, high), "meta": which}
     mark = {"color": BLUE, "size": 9}
     fig.add_trace(dots(value, names, "expected end", mark, hover, customdata=data, **bars))
     mark = {"color": ORANGE, "size": 8, "symbol": "diamond-open"}
-    fig.add_trace(dots(record.value[shown], names, f"when {record.word}", mark))
+    hover = f"%{{y}}: %{{x:.5g}} when {record.word}"
+    fig.add_trace(dots(record.value[shown], names, f"when {record.word}", mark, hover, meta=which))
     best = f"best trial, {record.best_trial}"
     fig.add_trace(line([record.best] * 2, [names[0], names[-1]], best, VERMILLION, dash="dot"))
     return fig
@@ -57,7 +59,8 @@ def _standing(record: Pruning) -> Figure:
     mark = {"color": ORANGE, "size": 7, "opacity": 0.75}
     hover = "trial %{customdata}: %{y:.5g} at %{x}"
     trials = record.trial[shown].tolist()
-    fig.add_trace(dots(step, value, record.word, mark, hover, customdata=trials))
+    looks = {"customdata": trials, "meta": {"trials": trials}}
+    fig.add_trace(dots(step, value, record.word, mark, hover, **looks))
     known = np.isfinite(median)
     mark = {"color": GREY, "size": 8, "symbol": "line-ew-open"}
     fig.add_trace(dots(step[known], median[known], "median of those before", mark))

@@ -8,7 +8,7 @@ from plotly.graph_objects import Contour, Figure, Heatmap, Scatter
 
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.gaps import shaded
-from hyperlens.plots.parts.axes import category_axis, colour_bar, number_axis
+from hyperlens.plots.parts.axes import category_axis, colour_bar, number_axis, tick_axis
 from hyperlens.plots.parts.colours import BAND, BLUE, DARK, GREY, SHADE, VERMILLION
 from hyperlens.plots.parts.marks import dots, line, rows, star, whiskers
 from hyperlens.plots.parts.style import figure
@@ -21,6 +21,8 @@ SINGLE = "single configurations"
 MOST_DOTS = 1000  # trials on a map or beside a curve
 BULK = 0.95  # of the trials fit beside a curve at each side
 MARGIN = 0.04
+HEIGHT = 0.5  # of a category's row that its trials take
+GOLDEN = 0.618034  # steps that fill a row evenly
 
 
 def draw(record: Effect) -> Figure:
@@ -60,7 +62,7 @@ def _curve(record: Effect) -> Figure:
     if record.best_values is not None:
         best = record.best_values[0]
         fig.add_vline(x=best, line={"color": VERMILLION, "width": 1, "dash": "dot"})
-        fig.add_trace(star(best, 0, "%{x:.5g}", yaxis="y2"))
+        fig.add_trace(star(best, 0, "%{x:.5g}", yaxis="y2", meta=_best_number(record)))
     _shade(fig, record)
     return fig
 
@@ -112,11 +114,11 @@ def _shade(fig: Figure, record: Effect) -> None:
 
 
 def _points(record: Effect) -> Figure:
-    """For every category a point with its band; beside its name the number of its trials.
+    """For every category a point with its band over its trials, whose number is beside its name.
 
     A point that no trial supports is hollow.
     """
-    keys = _grid(record, 0)
+    places = list(range(len(record.values[0])))
     seen = list(record.observed[0])
     names = [safe(short(n)) for n in labels(record.values[0])]
     ticks = [
@@ -124,30 +126,55 @@ def _points(record: Effect) -> Figure:
         for name, value in zip(names, record.values[0], strict=True)
     ]
     fig = figure(
-        110 + 52 * max(len(keys), 3),
-        xaxis={"title": {"text": directed(record.objective, record.maximize)}},
+        110 + 52 * max(len(places), 3),
+        xaxis={
+            "title": {"text": directed(record.objective, record.maximize)},
+            "range": _range(record),
+        },
         yaxis={
             "title": {"text": safe(short(record.parameters[0], 40))},
-            **category_axis(keys, ticks, down=True),
+            **tick_axis(places, ticks),
+            "range": [len(places) - 0.5, -0.5],
+            "showgrid": False,
         },
     )
+    fig.add_trace(_spread(record))
     symbols = ["circle" if n else "circle-open" for n in record.support.tolist()]
     fig.add_trace(
         dots(
             record.mean,
-            keys,
+            places,
             f"mean and {_band(record)}",
             {"color": BLUE, "size": 11, "symbol": symbols},
-            _hover(record, "%{y}", "%{x:.5g}"),
+            _hover(record, "%{customdata[2]}", "%{x:.5g}"),
             error_x=whiskers(record.mean, record.low, record.high, width=6),
-            customdata=rows(record.low, record.high),
+            customdata=rows(record.low, record.high, names),
         )
     )
-    best = None if record.best_values is None else _place(record, 0, record.best_values[0])
-    if best is not None:
-        fig.add_trace(star(record.mean.tolist()[keys.index(best)], best, "%{y}"))
+    if record.best_values is not None and record.best_values[0] in record.values[0]:
+        best = record.values[0].index(record.best_values[0])
+        looks = {"meta": _best_number(record)}
+        fig.add_trace(star(record.mean.tolist()[best], best, names[best], **looks))
     fig.update_layout(showlegend=True)
     return fig
+
+
+def _spread(record: Effect) -> Scatter:
+    """What the trials of each category measured, apart from each other below and above its middle."""
+    known = [k for k, value in enumerate(record.observed[0]) if value in record.values[0]]
+    shown = thinned(known, MOST_DOTS)
+    apart = [GOLDEN * j % 1 - 0.5 for j in range(len(shown))]
+    rows = [record.values[0].index(record.observed[0][k]) for k in shown]
+    cost = record.observed_cost[shown]
+    colours = {"colorscale": "Cividis", "reversescale": not record.maximize, "opacity": 0.55}
+    return dots(
+        cost,
+        [row + HEIGHT * a for row, a in zip(rows, apart, strict=True)],
+        "measured",
+        {"color": cost.tolist(), "size": 5, **colours},
+        "measured %{x:.5g}",
+        meta=_numbers(record, shown),
+    )
 
 
 def _map(record: Effect) -> Figure:
@@ -188,7 +215,7 @@ def _map(record: Effect) -> Figure:
     if record.best_values is not None:
         x, y = (_place(record, k, record.best_values[k]) for k in (0, 1))
         if x is not None and y is not None:
-            fig.add_trace(star(x, y, "%{x}, %{y}", outline=1))
+            fig.add_trace(star(x, y, "%{x}, %{y}", outline=1, meta=_best_number(record)))
     fig.update_layout(showlegend=True)
     return fig
 
@@ -252,6 +279,13 @@ def _numbers(record: Effect, shown: list[int]) -> dict[str, Any] | None:
     """Which trial each point is, for a page."""
     numbers = record.observed_number
     return {"trials": [numbers[k] for k in shown]} if numbers else None
+
+
+def _best_number(record: Effect) -> dict[str, Any] | None:
+    """The same of the best of them."""
+    cost = -record.observed_cost if record.maximize else record.observed_cost
+    known = len(cost) and not np.isnan(cost).all()
+    return _numbers(record, [int(np.nanargmin(cost))]) if known else None
 
 
 def _band(record: Effect) -> str:

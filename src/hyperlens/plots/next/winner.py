@@ -34,6 +34,7 @@ def draw(record: Winner) -> Figure:
         yaxis=category_axis(names, ticks, down=True),
         showlegend=True,
     )
+    which = {"trials": record.trial.tolist(), "own": True}
     told = rows(
         names, record.observed, record.expected, record.low, record.high, record.probability
     )
@@ -43,12 +44,14 @@ def draw(record: Winner) -> Figure:
             "<b>trial %{customdata[0]}</b><br>expected %{customdata[2]:.4g}<br>"
             f"{record.level:.0%} interval %{{customdata[3]:.4g}} to %{{customdata[4]:.4g}}",
             error_x=whiskers(record.expected, record.low, record.high),
-            customdata=told,
+            customdata=told, meta=which,
         )
     )  # fmt: skip
     marker = {"symbol": "diamond-open", "color": ORANGE, "size": 9}
     hover = "<b>trial %{customdata[0]}</b><br>measured %{x:.4g}"
-    fig.add_trace(dots(record.observed, names, "measured", marker, hover, customdata=told))
+    fig.add_trace(
+        dots(record.observed, names, "measured", marker, hover, customdata=told, meta=which)
+    )
     hover = "<b>trial %{customdata[0]}</b><br>the best with %{x:.1%}"
     fig.add_trace(
         bars(
@@ -59,6 +62,7 @@ def draw(record: Winner) -> Figure:
             hover,
             xaxis="x2",
             customdata=told,
+            meta=which,
             showlegend=False,
         )
     )

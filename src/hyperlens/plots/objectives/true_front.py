@@ -39,7 +39,8 @@ def draw(record: TrueFront) -> Figure:
     texts = [_said(record, int(k)) for k in order]
     x, y = record.observed[order, 0], record.observed[order, 1]
     name = "measured; ringed: on the measured front"
-    fig.add_trace(dots(x, y, name, marker, "%{customdata}", customdata=texts))
+    which = {"trials": record.trial[order].tolist(), "own": True}
+    fig.add_trace(dots(x, y, name, marker, "%{customdata}", customdata=texts, meta=which))
     return fig
 
 

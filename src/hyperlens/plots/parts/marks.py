@@ -42,12 +42,15 @@ def sign(name: str, colour: str) -> Scatter:
     return dots([None], [None], name, {"symbol": "square", "size": 12, "color": colour})
 
 
-def star(x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0) -> Scatter:
+def star(
+    x: Any, y: Any, where: str, yaxis: str = "y", outline: int = 0, meta: Any = None
+) -> Scatter:
     """The best trial; `where` says its place on hover."""
     edge = {"color": DARK, "width": outline}
     marker = {"symbol": "star", "color": VERMILLION, "size": 14, "line": edge}
     hover = f"best trial: {where}"
-    return dots([x], [y], "best trial", marker, hover, yaxis=yaxis, cliponaxis=False)
+    looks = {"yaxis": yaxis, "cliponaxis": False, "meta": meta}
+    return dots([x], [y], "best trial", marker, hover, **looks)
 
 
 def whiskers(

@@ -37,6 +37,10 @@ DASHES = ("solid", "dot", "dash")  # beyond the colours, lines differ by dashes 
 MOST = 12  # parameters
 WHEN = {"early": SKY, "middle": BLUE, "late": ORANGE}  # thirds of the proposals
 ROW = 26  # pixels of a row of configurations
+TRIALS = {
+    "trials": "x",
+    "own": True,
+}  # which trial a point is, for a page; it says its own on hover
 OFF = "#B4BAC3"  # of a cell that is switched off; no colour of the map's
 
 
@@ -59,6 +63,7 @@ def draw(record: ProposalPath) -> Figure:
                 "<br>mean %{customdata[1]:.4g}, uncertainty %{customdata[2]:.4g}",
                 dash=DASHES[k // len(COLOURS) % len(DASHES)],
                 customdata=[list(row) for row in zip(*parts, strict=True)],
+                meta=TRIALS,
             )
         )
     return fig
@@ -72,7 +77,8 @@ def draw_payouts(record: ProposalPath) -> Figure:
         (EXPLORES, ORANGE, record.worth * record.payout["uncertainty"]),
         ("bound", INK, record.payout["bound"]),
     ):
-        fig.add_trace(line(record.trial, values, name, colour, f"trial %{{x}}: {name} %{{y:.4g}}"))
+        hover = f"trial %{{x}}: {name} %{{y:.4g}}"
+        fig.add_trace(line(record.trial, values, name, colour, hover, meta=TRIALS))
     return fig
 
 
@@ -93,11 +99,12 @@ def draw_predictions(record: ProposalPath) -> Figure:
         )
     )
     hover = "trial %{{x}}: {} %{{y:.4g}}".format
-    fig.add_trace(line(x, mean, "predicted", BLUE, hover("predicted")))
+    fig.add_trace(line(x, mean, "predicted", BLUE, hover("predicted"), meta=TRIALS))
     bound = record.actual["bound"]
-    fig.add_trace(line(x, bound, "bound", ORANGE, hover("bound"), 1.5, dash="dash"))
+    looks = {"dash": "dash", "meta": TRIALS}
+    fig.add_trace(line(x, bound, "bound", ORANGE, hover("bound"), 1.5, **looks))
     mark = {"color": INK, "size": 6}
-    fig.add_trace(dots(x, record.measured, "measured", mark, hover("measured")))
+    fig.add_trace(dots(x, record.measured, "measured", mark, hover("measured"), meta=TRIALS))
     return fig
 
 
@@ -108,6 +115,7 @@ def draw_configurations(record: ProposalPath) -> Figure:
     fig = _over_trials(140 + ROW * len(names))
     fig.update_layout(yaxis=axis)
     cells = {"x": record.trial.tolist(), "y": names, "xgap": 0.5, "ygap": 2, "hoverongaps": False}
+    cells["meta"] = TRIALS
     ends = {"tickvals": [0, 1], "ticktext": ["lowest", "highest"]}
     fig.add_trace(
         Heatmap(
@@ -144,19 +152,22 @@ def draw_parallel(record: ProposalPath) -> Figure:
     rows = record.strongest[:MOST_ROWS]
     fig = rows_figure([record.parameters[j] for j in rows])
     thirds = np.array_split(np.arange(len(record.trial)), len(WHEN))
-    groups = [("initial design", GREY, 1.0, record.design_vectors)]
+    nobody = np.empty(0, dtype=np.int64)  # numbers of the initial design are not kept
+    groups = [("initial design", GREY, 1.0, record.design_vectors, nobody)]
     groups += [
-        (f"{name} proposals", colour, 1.2, record.vectors[part])
+        (f"{name} proposals", colour, 1.2, record.vectors[part], record.trial[part])
         for (name, colour), part in zip(WHEN.items(), thirds, strict=True)
     ]
     if (best := _best(record)) is not None:
-        groups.append(("best of them", VERMILLION, 3.0, record.vectors[[best]]))
-    for name, colour, width, vectors in groups:
+        of_best = record.vectors[[best]], record.trial[[best]]
+        groups.append(("best of them", VERMILLION, 3.0, *of_best))
+    for name, colour, width, vectors, numbers in groups:
         if len(vectors):
             add_lines(
                 fig,
                 vectors[:, rows],
                 name=name,
+                meta={"lines": numbers.tolist()} if len(numbers) else None,
                 line={"color": colour, "width": width, "simplify": False},
                 opacity=0.9 if width > 2 else 0.55,
             )

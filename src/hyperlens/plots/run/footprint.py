@@ -28,11 +28,12 @@ def draw(record: Footprint) -> Figure:
         cross = {"symbol": "x-thin", "size": 6, "line": {"color": GREY, "width": 1.2}}
         hover = "trial %{customdata}: failed, pruned, or at a smaller budget"
         where, numbers = (record.x[others], record.y[others]), record.number[others].tolist()
-        fig.add_trace(dots(*where, "not analysed", cross, hover, customdata=numbers))
+        looks = {"customdata": numbers, "meta": {"trials": numbers}}
+        fig.add_trace(dots(*where, "not analysed", cross, hover, **looks))
     _add_trials(fig, record, ~others)
     best = int(np.flatnonzero(record.number == record.best_trial)[0])
     x, y, where_best = float(record.x[best]), float(record.y[best]), f"trial {record.best_trial}"
-    fig.add_trace(star(x, y, where_best, outline=1))
+    fig.add_trace(star(x, y, where_best, outline=1, meta={"trials": [record.best_trial]}))
     return fig
 
 
@@ -53,6 +54,5 @@ def _add_trials(fig: Figure, record: Footprint, known: np.ndarray) -> None:
         "colorbar": colour_bar(title, tickvals=list(COLOUR_TICKS), ticktext=costs),
     }
     hover = "trial %{customdata[0]}: %{customdata[1]:.5g}"
-    numbers = rows(number, cost)
-    trials = dots(record.x[known], record.y[known], "trials", marker, hover, customdata=numbers)
-    fig.add_trace(trials)
+    looks = {"customdata": rows(number, cost), "meta": {"trials": number.tolist()}}
+    fig.add_trace(dots(record.x[known], record.y[known], "trials", marker, hover, **looks))

@@ -99,5 +99,6 @@ def _add_lanes(fig: Figure, record: Timeline, divisor: float) -> None:
         }
         looks |= {"base": start[rows].tolist(), "legendgroup": state, "showlegend": False}
         looks["customdata"] = [[int(record.number[k]), seconds[k]] for k in rows]
+        looks["meta"] = {"trials": record.number[rows].tolist()}
         hover = f"trial %{{customdata[0]}}, {state}<br>%{{customdata[1]:.4g}} seconds"
         fig.add_trace(bars((end - start)[rows], record.lane[rows], state, colour, hover, **looks))

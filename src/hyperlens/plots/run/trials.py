@@ -65,11 +65,7 @@ def draw(record: Trials) -> Figure:
                 for k in members
             ),
             name=name,
-            meta={
-                "when": {"best": when},
-                "trials": numbers,
-                "each": len(names) + len(measured) + 1,
-            },
+            meta={"when": {"best": when}, "lines": numbers},
             line={"color": colour, "width": width, "simplify": False},
             opacity=opacity,
         )
@@ -78,6 +74,7 @@ def draw(record: Trials) -> Figure:
     for j, (costs, e) in enumerate(zip(measured.values(), ends, strict=True)):
         ticks += _costs(costs[known], e, len(names) + j)
     add_values(fig, ticks)
+    fig.update_layout(meta={"brush": True})  # a page keeps the lines through what is marked
     return fig
 
 

@@ -25,10 +25,13 @@ def cards(records: Records) -> tuple[Card, ...]:
 
 
 def ablation_card(record: Ablation | Unavailable) -> Card:
+    start = (
+        "midpoint" if isinstance(record, Ablation) and "midpoint" in record.source else "default"
+    )
     return card_of(
         record,
         "ablation",
-        "From the default to the best",
+        f"From the {start} to the best",
         "Ablation (Fawcett and Hoos 2016) over the surrogate: of all values that differ, each round "
         "changes the one that helps most. Who comes first is favoured by that, so the Shapley value "
         "of the same change, averaged over all orders, stands beside it.",

@@ -20,6 +20,7 @@ from hyperlens.sections.surrogates import SURROGATES
 MOST_REGIONS = 3  # cards, of the most important parameters
 MANY_TRIALS = 500  # beyond, one card
 SECONDS = 3.0
+WORTH = 0.05  # a region in which an effect is surer by so much is worth a card
 
 
 def _compute(e: Explanation) -> tuple[Regions | Unavailable, ...]:
@@ -74,8 +75,18 @@ PARTS = (REGIONS,)
 
 
 def cards(records: Records) -> tuple[Card, ...]:
-    names = records[OVERVIEW].parameters
-    return tuple(regions_card(r, numbered("regions", _subject(r), names)) for r in records[REGIONS])
+    """In a report, of the most important parameter and of those whose effect is surer in a region; a
+    page shows the one that was chosen, which can be split by hand."""
+    names, chosen = records[OVERVIEW].parameters, records.choices.parameter is not None
+    return tuple(
+        regions_card(r, numbered("regions", _subject(r), names), whole=chosen or _gains(r))
+        for k, r in enumerate(records[REGIONS])
+        if k == 0 or chosen or _gains(r)
+    )
+
+
+def _gains(record: Regions | Unavailable) -> bool:
+    return isinstance(record, Unavailable) or record.gain >= WORTH
 
 
 def _subject(record: Regions | Unavailable) -> tuple[str, ...]:
@@ -93,9 +104,12 @@ def method(records: Records) -> str | None:
     )
 
 
-def regions_card(record: Regions | Unavailable, id: str) -> Card:
+def regions_card(record: Regions | Unavailable, id: str, whole: bool = True) -> Card:
+    """The regions and their tree; not `whole`, the sentence alone."""
     if isinstance(record, Unavailable):
         return unavailable(record, id)
+    if not whole:
+        return Card(id=id, title=f"Regions of {record.parameter}", lead=(record.sentence,))
     numbers = tuple((k, say.counted(k, "split")) for k in range(record.splits + 1))
     slider = Control("splits", "slider", "Splits", numbers, record.splits)
     return card_of(

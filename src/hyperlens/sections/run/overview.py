@@ -1,4 +1,4 @@
-"""How the run went: trace, timeline, how trials ended, budgets, configurations as lines."""
+"""How the run went: trace, timeline, how trials ended, budgets, parallel coordinates."""
 
 import math
 
@@ -90,7 +90,7 @@ def parallel_card(record: Trials) -> Card:
     left = len(record.parameters) - MOST_LINES_ROWS
     return Card(
         id="parallel",
-        title="Configurations as lines",
+        title="Parallel coordinates",
         lead=(record.reading,),
         figure=figure_of(record),
         csv_of="data",
@@ -101,6 +101,8 @@ def parallel_card(record: Trials) -> Card:
             "at 'off' where the parameter was switched off. The last row is the measured result over "
             "the middle 96 % of its values. Of a large group some are drawn, evenly spread over "
             "their ranks.",
+            "A box drawn over values of a row keeps the lines that go through it; with the shift key a "
+            "second box, over another row, keeps those that go through both.",
         ),
     )
 

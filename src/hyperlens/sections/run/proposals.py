@@ -71,7 +71,11 @@ def cards(records: Records) -> tuple[Card | None, ...]:
     one, every = records[WHY], records[PATH]
     return (
         None if one is None else why_card(one),
-        *((unrecorded_card(records[TRIALS]),) if every is None else path_cards(every)),
+        *(
+            (unrecorded_card(records[TRIALS]),)
+            if every is None
+            else path_cards(every, records[TRIALS])
+        ),
     )
 
 
@@ -93,12 +97,12 @@ def unrecorded_card(record: Trials) -> Card | None:
     )
 
 
-def path_cards(record: ProposalPath | Unavailable) -> tuple[Card, ...]:
+def path_cards(record: ProposalPath | Unavailable, trials: Trials) -> tuple[Card, ...]:
     """The reasons of every proposal, and views of how they changed."""
     if isinstance(record, Unavailable):
         return (unavailable(record, "reasons", TITLE),)
     return (
-        _reasons(record),
+        _reasons(record, trials),
         _desirability(record),
         _payouts(record),
         _predictions(record),
@@ -107,9 +111,14 @@ def path_cards(record: ProposalPath | Unavailable) -> tuple[Card, ...]:
     )
 
 
-def _reasons(record: ProposalPath) -> Card:
+def _reasons(record: ProposalPath, trials: Trials) -> Card:
     last = len(record.trial) - 1
-    numbers = tuple((k, f"trial {number}") for k, number in enumerate(record.trial.tolist()))
+    ended = dict(zip(trials.number.tolist(), trials.state, strict=True))
+    measured = zip(record.trial.tolist(), record.measured.tolist(), strict=True)
+    numbers = tuple(
+        (k, f"trial {number} · {say.number(cost, unknown='–')} · {ended[number]}")
+        for k, (number, cost) in enumerate(measured)
+    )
     return Card(
         id="reasons",
         title=TITLE,
@@ -184,7 +193,7 @@ def _configurations(record: ProposalPath) -> Card:
 def _lines(record: ProposalPath) -> Card:
     return Card(
         id="proposal-lines",
-        title="Proposals as lines",
+        title="Parallel coordinates of proposals",
         lead=(
             "Each line is a configuration, coloured by when it was proposed: where late lines run "
             "together the search has made up its mind.",

@@ -2,6 +2,7 @@
 nearest trial that is better. The page shows the one that its reader chooses."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from hyperlens.sections.explanation import Records
 from hyperlens.sections.run.overview import TRIALS
 
 FEW, MOST_TOLD, FEWER_TOLD = 5000, 1000, 300  # trials of a run; told of, of few and of many
+SEEN = 5  # digits of a number of a curve
 
 PARTS = ()
 
@@ -33,7 +35,9 @@ def trial_card(record: Trials) -> Card:
             "said": said_of(record, row, other),
             "better": None if other is None else numbers[other],
             **({"thought": record.thought[row]} if record.thought and record.thought[row] else {}),
-            **({"curve": record.curves[row]} if record.curves and record.curves[row] else {}),
+            **(
+                {"curve": _seen(record.curves[row])} if record.curves and record.curves[row] else {}
+            ),
         }
         for row, other in zip(rows, better, strict=True)
     ]
@@ -53,6 +57,11 @@ def trial_card(record: Trials) -> Card:
             "axis, 1 for different choices.",
         ),
     )
+
+
+def _seen(curve: Any) -> list[list[float]]:
+    """Steps and values with the digits that can be seen."""
+    return [[float(f"{number:.{SEEN}g}") for number in numbers] for numbers in curve]
 
 
 def _best(record: Trials) -> int:
