@@ -7,7 +7,11 @@ BIN := $(VENV)/bin
 MINUTES ?= 10
 SEED ?= 0
 
-.PHONY: demo test test-all lint types tests fuzz pages browser docs dist try-dist clean
+# a test or more of every package that a bound is given for
+OLDEST_TESTS := $(patsubst %,tests/test_%.py,additive cli dashboard forest gp importers_optuna importers_table \
+	plots report run_plots shapley space stills words)
+
+.PHONY: demo test test-all lint types tests oldest fuzz pages browser docs dist try-dist clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -32,6 +36,14 @@ tests: export OMP_NUM_THREADS := 1 # two workers have two cores
 tests: export OPENBLAS_NUM_THREADS := 1
 tests: $(VENV)/installed-dev browser
 	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST)
+
+OLDEST := .venv-oldest
+oldest: # the oldest versions that pyproject.toml allows, with Python 3.11, for which all of them were built
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) tests/oldest.py > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt \
+		-e '.[dashboard,parquet,stills]' hypothesis pytest
+	$(OLDEST)/bin/pytest $(or $(PYTEST),$(OLDEST_TESTS))
 
 fuzz: $(VENV)/installed-dev # odd studies against every analysis; what is wrong is written to fuzz/
 	$(BIN)/python tests/odd_studies.py --minutes $(MINUTES) --seed $(SEED) --corpus fuzz
@@ -78,4 +90,4 @@ $(VENV)/installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) demo build dist site docs/gallery
+	rm -rf $(VENV) $(OLDEST) demo build dist site docs/gallery

@@ -200,6 +200,13 @@ def test_whole_numbers_have_no_ticks_between() -> None:
     assert draw(OVERVIEW).layout.xaxis.dtick == 1
 
 
+def test_a_short_log_axis_has_round_ticks() -> None:
+    axis = draw(one((16, 90, 512), (90,), None, log=(True,))).layout.xaxis
+    assert list(axis.tickvals) == [20, 50, 100, 200, 500]
+    assert list(axis.ticktext) == ["20", "50", "100", "200", "500"]
+    assert draw(one((2.5, 3.0, 4.0), (3.0,), None, log=(True,))).layout.xaxis.nticks == 6
+
+
 def test_categories_that_look_like_numbers_stay_categories() -> None:
     record = one(("1", "10", "2"), ("10", "10", "2"), "10", numeric=(False,))
     figure = draw(record)

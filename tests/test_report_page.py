@@ -140,6 +140,23 @@ def test_only_a_live_page_grows_regions_by_hand() -> None:
     ]
 
 
+def test_a_verdict_and_a_note_are_said_once() -> None:
+    told = next(card for card in analysis().cards if card.verdict is not None)
+    verdict = told.verdict
+    assert verdict is not None
+    other = replace(verdict, reason="something else", remedy="Wait")
+    cards = [
+        Card(id="a", title="A", notes=("One.", "Two."), verdict=verdict),
+        Card(id="b", title="B", notes=("Two.", "Three."), verdict=verdict),
+        Card(id="c", title="C", verdict=other),
+    ]
+    html = report_html(cards, "Repeats")
+    assert html.count(verdict.sentence) == html.count(other.sentence) == 1
+    assert [html.count(f"<li>{note}</li>") for note in ("One.", "Two.", "Three.")] == [1, 1, 1]
+    assert html.count('class="badge') == 3
+    assert '<a href="#a">why</a>' in html
+
+
 def test_captions_show_what_is_chosen_first() -> None:
     (found,) = [c for c in analysis().cards if c.id == "regions-1"]
     captions: Any = (({"splits": (0,)}, "none yet"), ({"splits": (1,)}, "one by now"))

@@ -35,8 +35,8 @@ TABLE = like(
     prepare,
     target=typer.Option(help="Column to predict.", show_default=False),
     task=typer.Option(help="Predict classes or a number; by default the column says."),
-    drop=several("Leave a column out (repeat)."),
-    keep=several("Use a column that would be left out (repeat)."),
+    drop=several("Leave a column out; repeatable."),
+    keep=several("Use a column that would be left out; repeatable."),
 )
 SEARCH = like(
     Search,
@@ -54,7 +54,7 @@ SEARCH = like(
     refits=typer.Option(
         min=1, help="Trainings of the best that are averaged.", show_default=BY_SIZE
     ),
-    models=several("Search these models only (repeat).", "--model"),
+    models=several("Search these models only; repeatable.", "--model"),
     workers=typer.Option(min=1, help="Evaluations at once."),
     storage=Annotated[
         str | None,

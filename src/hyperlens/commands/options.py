@@ -65,8 +65,8 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A run: Optuna storage, folder of SMAC, Ray Tune, HpBandSter or Keras Tuner, log of "
-        "FLAML, Ax experiment, table (docs/formats.md).",
+        help="A run: Optuna storage, folder or log of another tool, or a table, also packed "
+        "(docs/formats.md).",
         show_default=False,
     ),
 ]
@@ -161,7 +161,7 @@ Part = Annotated[
 SEED = typer.Option(min=0, help="Same input and seed: same result.")
 SURROGATE = Annotated[
     SurrogateKind | None,
-    typer.Option(help="Surrogate to explain; else the one that cross-validates best."),
+    typer.Option(help="Surrogate to explain; else the one that the run supports best."),
 ]
 LEVEL = typer.Option(min=0.01, max=0.999, help="Level of the intervals.")
 LEVEL_OR_NONE = Annotated[

@@ -40,7 +40,7 @@ def serve(
         typer.Option(
             metavar="NAME",
             help="Name by which browsers reach a proxy before the page, with a port unless it is the "
-            "usual one; may be repeated.",
+            "usual one; repeatable.",
         ),
     ] = None,
 ) -> None:

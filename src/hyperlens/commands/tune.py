@@ -82,7 +82,7 @@ class Beforehand:
 
     prior: Annotated[
         list[str] | None,
-        typer.Option(help="smbo: a value thought good, as in lr=0.001; may be given again."),
+        typer.Option(help="smbo: a value thought good, as in lr=0.001; repeatable."),
     ] = None
     first: Annotated[
         Path | None,
@@ -90,7 +90,7 @@ class Beforehand:
     ] = None
     learn_from: Annotated[
         list[str] | None,
-        typer.Option(help="smbo: an earlier run to learn from; may be given again."),
+        typer.Option(help="smbo: an earlier run to learn from; repeatable."),
     ] = None
 
     def options(self, space: Space) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class Measured:
     ] = None
     constraint: Annotated[
         list[str] | None,
-        typer.Option(help="What a trial must keep, as in 'latency < 20'; may be given again."),
+        typer.Option(help="What a trial must keep, as in 'latency < 20'; repeatable."),
     ] = None
 
     def goal(self, maximize: bool, name: str) -> Goal | None:

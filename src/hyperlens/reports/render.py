@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from hyperlens.front import asset, front_end, plotly_js
 from hyperlens.front.templates import environment
+from hyperlens.reports.repeats import without_repeats
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Control
 
@@ -38,7 +39,10 @@ def report_html(cards: Iterable[Card], title: str) -> str:
     return _writable(
         page.render(
             title=title,
-            sections=[(name, list(group)) for name, group in groupby(cards, lambda c: c.section)],
+            sections=[
+                (name, list(group))
+                for name, group in groupby(without_repeats(cards), lambda c: c.section)
+            ],
             policy=_policy(plotly, script, loader),
             style=Markup(asset("report.css")),
             plotly=Markup(_packed(plotly)),

@@ -40,8 +40,10 @@ def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
         whole = all(isinstance(v, int) for v in values) and max(values) - min(values) <= 10
         return {"type": "linear", "dtick": 1} if whole else {"type": "linear"}
     decades = math.log10(max(values) / min(values))
-    if decades < 1.5:
-        return {"type": "log", "nticks": 6}
+    if decades < 2:
+        ticks = _round_numbers(min(values), max(values))
+        few = {"nticks": 6} if len(ticks) < 2 else tick_axis(ticks, [f"{tick:g}" for tick in ticks])
+        return {"type": "log", **few}
     powers = decades > 3
     return {
         "type": "log",
@@ -51,6 +53,13 @@ def number_axis(values: Sequence[float], log: bool) -> dict[str, Any]:
         "tickangle": 0,
         "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "tickcolor": GRID},
     }
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten between two numbers."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    numbers = [m * 10.0**k for k in powers for m in (1, 2, 5)]
+    return [number for number in numbers if low <= number <= high]
 
 
 def colour_bar(title: str, **more: Any) -> dict[str, Any]:

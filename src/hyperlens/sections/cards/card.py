@@ -100,5 +100,6 @@ class Card:
     trials: dict[str, Any] | None = None  # what is told of each trial, of which one is shown
     problem: str | None = None
     verdict: Verdict | None = None
+    judged_in: str | None = None  # the card whose verdict has the same words, where that is another
     notes: tuple[str, ...] = ()
     how: tuple[str, ...] = ()
