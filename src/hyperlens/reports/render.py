@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from hyperlens.front import asset, front_end, plotly_js
 from hyperlens.front.templates import environment
-from hyperlens.reports.repeats import without_repeats
+from hyperlens.reports.said_once import without_repeats
 from hyperlens.sections.cards import meanings
 from hyperlens.sections.cards.card import Card, Control
 

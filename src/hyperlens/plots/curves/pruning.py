@@ -36,13 +36,13 @@ def _ends(record: Pruning) -> Figure:
         "<br>better than the best with %{customdata[4]:.1%}"
     )
     data = rows(record.step[shown], record.value[shown], low, high, record.chance[shown])
-    which = {"trials": record.trial[shown].tolist(), "own": True}
-    bars = {"error_x": whiskers(value, low, high), "meta": which}
+    trials = {"trials": record.trial[shown].tolist(), "own": True}
+    bars = {"error_x": whiskers(value, low, high), "meta": trials}
     mark = {"color": BLUE, "size": 9}
     fig.add_trace(dots(value, names, "expected end", mark, hover, customdata=data, **bars))
     mark = {"color": ORANGE, "size": 8, "symbol": "diamond-open"}
     hover = f"%{{y}}: %{{x:.5g}} when {record.word}"
-    fig.add_trace(dots(record.value[shown], names, f"when {record.word}", mark, hover, meta=which))
+    fig.add_trace(dots(record.value[shown], names, f"when {record.word}", mark, hover, meta=trials))
     best = f"best trial, {record.best_trial}"
     fig.add_trace(line([record.best] * 2, [names[0], names[-1]], best, VERMILLION, dash="dot"))
     return fig

@@ -153,8 +153,8 @@ def _points(record: Effect) -> Figure:
     )
     if record.best_values is not None and record.best_values[0] in record.values[0]:
         best = record.values[0].index(record.best_values[0])
-        looks = {"meta": _best_number(record)}
-        fig.add_trace(star(record.mean.tolist()[best], best, names[best], **looks))
+        which = _best_number(record)
+        fig.add_trace(star(record.mean.tolist()[best], best, names[best], meta=which))
     fig.update_layout(showlegend=True)
     return fig
 

@@ -78,9 +78,10 @@ def cards(records: Records) -> tuple[Card, ...]:
     """In a report, of the most important parameter and of those whose effect is surer in a region; a
     page shows the one that was chosen, which can be split by hand."""
     names, chosen = records[OVERVIEW].parameters, records.choices.parameter is not None
+    trees = records[REGIONS]
     return tuple(
         regions_card(r, numbered("regions", _subject(r), names), whole=chosen or _gains(r))
-        for k, r in enumerate(records[REGIONS])
+        for k, r in enumerate(trees)
         if k == 0 or chosen or _gains(r)
     )
 
