@@ -43,7 +43,7 @@ oldest: # the oldest versions that pyproject.toml allows, with Python 3.11, for 
 	$(PYTHON) tests/oldest.py > $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt \
 		-e '.[dashboard,parquet,stills]' hypothesis pytest
-	$(OLDEST)/bin/pytest $(or $(PYTEST),$(OLDEST_TESTS))
+	$(OLDEST)/bin/pytest -W default $(or $(PYTEST),$(OLDEST_TESTS)) # old packages warn of newer ones
 
 fuzz: $(VENV)/installed-dev # odd studies against every analysis; what is wrong is written to fuzz/
 	$(BIN)/python tests/odd_studies.py --minutes $(MINUTES) --seed $(SEED) --corpus fuzz

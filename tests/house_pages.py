@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -96,6 +97,7 @@ CITATION = re.compile(
 )
 
 
+@cache
 def citations() -> dict[str, set[str]]:
     """Works that the source cites by author and year, with the files that do."""
     cited: dict[str, set[str]] = {}

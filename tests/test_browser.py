@@ -17,12 +17,15 @@ from analyses import analysis, changed, effect
 from live_page import Client, ready, served
 from views import tree
 
+import hyperlens as hl
 from hyperlens.dashboard import create_app
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.dashboard.query import SECTIONS
 from hyperlens.reports.render import report_html
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.parameters.importance import both
+from hyperlens.sections.run.proposals import path_cards
+from hyperlens.sections.trials.one_trial import trial_card
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -328,6 +331,27 @@ def test_a_trial_has_a_card_that_points_lines_and_rows_lead_to(watch: Open, addr
     assert seen.complaints == []
 
 
+def test_the_card_of_a_trial_leads_to_its_reasons(watch: Open, tmp_path: Path) -> None:
+    space = hl.Space.of([hl.Parameter(name, "float", -1, 1) for name in ("x", "y")])
+    run = hl.minimize(lambda v: v["x"] ** 2 + v["y"], space, trials=9, initial=6)
+    trials = hl.trials(run)
+    cards = (trial_card(trials), *path_cards(hl.path(run), trials))
+    path = tmp_path / "proposals.html"
+    path.write_text(report_html(cards, "Proposals"), encoding="utf-8")
+    seen = watch()
+    page = seen.page
+    page.goto(f"{path.as_uri()}#trial=7")
+    page.get_by_role("button", name="Why trial 7 was proposed").click()
+    slider = page.get_by_role("slider", name="Trial")
+    assert slider.get_attribute("aria-valuetext").startswith("trial 7 · ")
+    assert page.url.endswith("#reasons")
+    page.go_back()
+    eventually(page, "location.hash === '#trial=7'")
+    page.locator("#trial select").select_option("0")  # of the initial design: nobody proposed it
+    assert page.locator("#trial").get_by_role("button", name="Why trial").count() == 0
+    assert seen.complaints == []
+
+
 def test_parallel_coordinates_are_brushed(report: Watched) -> None:
     page = report.page
     drawn(page, "parallel")
@@ -475,7 +499,10 @@ def test_the_live_page_can_be_used_by_all(watch: Open, live: tuple[Client, Path]
     client, _ = live
     page = watch(PHONE, "dark").page
     page.goto(client.address)
-    settled(page, "overview", "data", "search", "importance", "effects", "regions", "summary")
+    slots = ("overview", "trial", "data", "search", "importance", "effects", "regions", "summary")
+    settled(page, *slots)
+    page.locator("#part summary").click()  # what is analysed
+    assert page.locator("#trial .shown table").is_visible()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
