@@ -316,7 +316,7 @@ def test_a_baseline_is_not_called_an_average(
     from hyperlens import terminal
 
     why = hl.why(history, 12, baseline=baseline)
-    called = {"default": "the default configuration", "best": "the best trial before it"}[baseline]
+    called = {"default": "the midpoint of the space", "best": "the best trial before it"}[baseline]
     assert why.compared_with == f"of {called}"
     terminal.show(why)
     shown = " ".join(capsys.readouterr().out.split())
