@@ -105,11 +105,11 @@ def test_cards_of_one_parameter_are_those_of_the_report(run: tuple[hl.History, A
     report = {id: list(SECTIONS[id].cards(analysis)) for id in OF_ONE}
     assert report["effects"]
     assert told(live(fresh, "effects")) == told(report["effects"][:1])
-    for page, first in zip(live(fresh, "regions"), report["regions"][:1], strict=True):
-        if first.figure is None:  # a report says in a sentence that no region is surer
-            assert (page.id, page.lead[0]) == (first.id, *first.lead)
+    for shown, printed in zip(live(fresh, "regions"), report["regions"][:1], strict=True):
+        if printed.figure is None:  # a report says in a sentence that no region is surer
+            assert (shown.id, shown.lead[0]) == (printed.id, *printed.lead)
         else:
-            assert told([page]) == told([first])
+            assert told([shown]) == told([printed])
     assert live(fresh, "pairs") == []
     for name in fresh.space.names:
         (card,) = live(fresh, "effects", parameter=name)
