@@ -135,7 +135,7 @@ def test_games_of_a_known_function_by_hand() -> None:
     assert by_name.value[("a", "b")] == pytest.approx(0.5)
     assert found.parameters[0] == "c"
     assert found.sentence.startswith(
-        "From the default configuration, tuning all parameters takes the predicted loss from 1 to 0, "
+        "From the midpoint of the space, tuning all parameters takes the predicted loss from 1 to 0, "
         "better by 1; 'c' has most"
     )
     worst = hl.tunability(run, "mistunability", surrogate=Known(bowl), level=None)
@@ -228,7 +228,7 @@ def test_what_is_asked_wrongly_and_what_cannot_be_known() -> None:
         hl.tunability(run, "chess")  # type: ignore[arg-type]
     flat = hl.tunability(history(CUBE, lambda X: np.ones(len(X))), surrogate="additive")
     assert flat.sentence == (
-        "Not known, only a guess: tuning gains nothing over the default configuration in the "
+        "Not known, only a guess: tuning gains nothing over the midpoint of the space in the "
         "predicted loss."
     )
     assert flat.whole == 0.0
