@@ -481,6 +481,9 @@ def test_a_clause_on_a_constant_forbids() -> None:
     assert {v["c"] for v in Space(space).decode(Space(space).sample(40))} == {"u"}
 
 
+@pytest.mark.skipif(
+    not hasattr(CS, "ForbiddenGreaterThanClause"), reason="this ConfigSpace has no such clause"
+)
 def test_a_fully_forbidden_space_is_refused() -> None:
     space = space_of(hp.UniformFloatHyperparameter("x", 0.0, 1.0, default_value=0.5))
     space.add(
