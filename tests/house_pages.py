@@ -35,7 +35,8 @@ def figure() -> str:
     """The rooms in Mermaid: an arrow to each room that is used, unless a longer way leads there."""
     edges = rooms(graph("top", "late"))
     below = {name: _reachable(edges, name) for name in edges}
-    order = list(TopologicalSorter(edges).static_order())
+    inner = {name: sorted(edges[name]) for name in sorted(edges)}  # the same order every time
+    order = list(TopologicalSorter(inner).static_order())
     lines = [
         f"    {user} --> {used}"
         for user in sorted(edges, key=lambda n: (-len(below[n]), n))

@@ -194,6 +194,9 @@ def records() -> dict[str, Record]:
         hl.compare(table),
         hl.confirm(run, "lr", 3),
         hl.tunability(run),
+        hl.across({"one": run, "two": run}),
+        hl.reach(run, 0),
+        hl.top_importance(run),
     ]
     return {type(record).__name__: record for record in made}
 

@@ -12,6 +12,7 @@ from .errors import (
     SourceError as SourceError,
     SpaceError as SpaceError,
 )
+from .explain.across.across import Across as Across, across as across
 from .explain.curves.course import Course as Course
 from .explain.curves.learning_curves import LearningCurves as LearningCurves, curves as curves
 from .explain.curves.pruning import Pruning as Pruning
@@ -49,6 +50,7 @@ from .explain.proposals.sample_size import (
     check_sample_size as check_sample_size,
 )
 from .explain.proposals.why import Why as Why, why as why
+from .explain.reach.reach import Reach as Reach, reach as reach
 from .explain.run.bias import Bias as Bias, bias as bias
 from .explain.run.compare_runs import RunComparison as RunComparison, compare_runs as compare_runs
 from .explain.run.feasibility import Feasibility as Feasibility, feasibility as feasibility
@@ -59,6 +61,10 @@ from .explain.run.spending import Spending as Spending, spending as spending
 from .explain.run.timeline import Timeline as Timeline, timeline as timeline
 from .explain.run.trials import Trials as Trials, trials as trials
 from .explain.run.validation import Validation as Validation
+from .explain.top.top_importance import (
+    TopImportance as TopImportance,
+    top_importance as top_importance,
+)
 from .explain.tunability.tunability import Tunability as Tunability, tunability as tunability
 from .importers import read as read
 from .optimize.models.failure_probability import (

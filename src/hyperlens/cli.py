@@ -25,6 +25,10 @@ COMMANDS = {
         "analyses",
         "Which parameters and pairs the variance of the objective comes from (functional ANOVA).",
     ),
+    "top-importance": (
+        "questions.top_importance",
+        "Which parameters tell the best trials from the rest (PED-ANOVA), beyond chance or not.",
+    ),
     "effect": (
         "analyses",
         "How the objective depends on one or two parameters, with a confidence band.",
@@ -37,6 +41,10 @@ COMMANDS = {
     "tunability": (
         "questions.tunability",
         "What there is to gain by tuning each parameter, alone and together (Shapley values).",
+    ),
+    "reach": (
+        "questions.reach",
+        "The smallest change of a trial that would reach a cost, and how probable it is.",
     ),
     "failures": (
         "analyses",
@@ -78,9 +86,17 @@ COMMANDS = {
     "local-importance": ("analyses", "Which parameters matter around one configuration."),
     "report": ("explain", "Show a saved explanation again, without the run and without computing."),
     "serve": ("serve", "Show runs on a page in the browser, followed while they go on."),
+    "mcp": (
+        "questions.mcp",
+        "Offer runs to assistants over the Model Context Protocol, read-only.",
+    ),
     "compare": (
         "compare",
         "Compare methods over data sets: average ranks, Friedman, Wilcoxon for each two, groups.",
+    ),
+    "across": (
+        "questions.across",
+        "What runs of one space have in common, where they differ, and what does well in all.",
     ),
     "validate": (
         "convert",

@@ -1,0 +1,141 @@
+"""Tunability beside HyperSHAP on the same surrogate: the same values within its sampling, and how soon.
+
+python -m benchmarks.tunability [--save]
+
+HyperSHAP is not among the extras; where it is not installed (`pip install hypershap`), ours are timed
+alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hyperlens as hl
+from benchmarks.effects import run
+from benchmarks.machine import description
+from hyperlens.explain.models.curves import mean_of
+from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.tunability.worths import Game
+from hyperlens.spaces.cube import FloatArray
+
+RESULT = Path(__file__).parents[1] / "docs" / "results" / "tunability.md"
+GAMES: tuple[Game, ...] = ("tunability", "mistunability", "sensitivity")
+SMALL, SEEDS = 4, 3  # parameters of the run on which values are compared, and samples drawn anew
+DRAWN = 2_000  # samples of each
+LARGE = 10  # parameters of the run that is timed
+SAMPLES = 10_000  # HyperSHAP's own number
+TIMED = (100, 300)  # samples with which it is timed; its time is a line through both
+
+
+class Regressor:
+    """The mean of a fitted surrogate on vectors, larger being better, as HyperSHAP wants it."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self.fitted = fitted
+
+    def predict(self, X: Any) -> FloatArray:
+        return -mean_of(self.fitted.model, np.atleast_2d(np.asarray(X, dtype=float)))
+
+
+def seconds(function: Callable[[], object]) -> float:
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
+def pairs_of(history: hl.History, game: Game) -> FloatArray:
+    """Our faithful interactions of a game, in the order of the space."""
+    found = hl.tunability(history, game, level=None)
+    known = {frozenset(pair): v for pair, v in zip(found.pairs, found.interaction, strict=True)}
+    return np.array([known[frozenset(pair)] for pair in combinations(history.space.names, 2)])
+
+
+def theirs(
+    history: hl.History, fitted: Fitted, game: Game, seed: int = 0, samples: int = DRAWN
+) -> FloatArray:
+    """HyperSHAP's faithful interactions of the same game, the worst counted as a loss."""
+    from hypershap import ExplanationTask, HyperSHAP
+
+    task = ExplanationTask.from_base_model(history.space.configspace, Regressor(fitted))
+    explained = getattr(HyperSHAP(task, verbose=False), game)(n_samples=samples, seed=seed)
+    names = history.space.names
+    sign = -1.0 if game == "mistunability" else 1.0
+    return np.array([sign * explained[pair] for pair in combinations(range(len(names)), 2)])
+
+
+def agreement() -> list[str]:
+    """Rows of a table: how far pairs differ, and how far HyperSHAP's own do from sample to sample."""
+    history = run(150, SMALL)
+    fitted = hl.leader(history).primary
+    rows = []
+    for game in GAMES:
+        ours = pairs_of(history, game)
+        drawn = np.array([theirs(history, fitted, game, seed) for seed in range(SEEDS)])
+        rows.append(
+            f"| {game} | {np.abs(ours).max():.4f} | {np.abs(ours - drawn.mean(axis=0)).max():.4f} | "
+            f"{drawn.std(axis=0, ddof=1).max():.4f} |"
+        )
+    return rows
+
+
+def timing(beside: bool) -> list[str]:
+    """Rows of a table: seconds of one core for tunability of ten parameters, the fit left out."""
+    history = run(500, LARGE)
+    fitted = hl.leader(history).primary
+    ours = seconds(lambda: hl.tunability(history, level=None))
+    rows = [
+        f"| ours, mean alone | {ours:.2f} s | |",
+        f"| ours, with intervals of 32 draws | {seconds(lambda: hl.tunability(history)):.2f} s | |",
+    ]
+    if beside:
+        few, more = (
+            seconds(partial(theirs, history, fitted, "tunability", samples=n)) for n in TIMED
+        )
+        whole = few + (more - few) * (SAMPLES - TIMED[0]) / (TIMED[1] - TIMED[0])
+        for samples, taken in zip((*TIMED, SAMPLES), (few, more, whole), strict=True):
+            how = " (its own number; by the line through the two above)" * (samples == SAMPLES)
+            times = f"{taken / ours:.0f} times"
+            rows.append(f"| HyperSHAP, {samples} samples{how} | {taken:.1f} s | {times} |")
+    return rows
+
+
+def page(beside: bool) -> str:
+    lines = ["# Tunability beside HyperSHAP", "", "`python -m benchmarks.tunability --save`", ""]
+    lines += [description(), ""]
+    if beside:
+        lines += [
+            "## The same values", "",
+            f"One run of {SMALL} parameters and 150 trials, the mean of its leading surrogate played "
+            "by both. Faithful interactions of all pairs: the largest, how far ours are from the mean "
+            f"of {SEEDS} of HyperSHAP's samples of {DRAWN} points at the most, and how far its own "
+            "differ from sample to sample (standard deviation at the most). Its maxima are those of "
+            "points that it drew, ours those of a search, so that ours are a little larger.", "",
+            "| game | largest pair | difference | from sample to sample |",
+            "|---|---|---|---|", *agreement(), "",
+        ]  # fmt: skip
+    lines += [
+        "## How soon", "",
+        f"500 trials, {LARGE} parameters, all 1024 coalitions; one core, the fit left out. HyperSHAP is "
+        "given the same surrogate, predicted in batches.", "",
+        "| | CPU | HyperSHAP against ours |", "|---|---|---|", *timing(beside), "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--save", action="store_true", help=f"write {RESULT.name}")
+    arguments = parser.parse_args()
+    text = page(beside=find_spec("hypershap") is not None)
+    print(text)
+    if arguments.save:
+        RESULT.write_text(text, encoding="utf-8")

@@ -1,0 +1,294 @@
+"""Many runs of one space: what holds in all of them, where they differ, and what does well everywhere.
+
+Each run is explained by its own leader. Shares of the variance are pooled over runs (pooling.py);
+effects, in standard deviations of each run's costs, say how alike runs are; configurations that do well
+in all runs are chosen one after another (portfolio.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+
+from hyperlens.errors import AnalysisError, listed
+from hyperlens.explain.across.pooling import pooled
+from hyperlens.explain.across.portfolio import candidates, greedy, regrets
+from hyperlens.explain.effects.effect import effect
+from hyperlens.explain.importance.shares import shares
+from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.models.leader import leader
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.quality import Word
+from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, between, ends, table
+from hyperlens.words import counted, decimals, number, percent, setting, tenths
+
+GRID = 15
+HOLDS, DIFFERS = 0.25, 0.75  # I2 below and above which runs agree, or do not
+MATTERS = 0.05  # a smaller share is not spoken of
+POOLED = "Mean share of the variance over runs (random effects), and its interval."
+NEXT = "Where the share of one more run of this kind is expected."
+I2 = "The part of what differs between runs that is no error of measurement: 0 % all alike."
+ALIKE = "Mean correlation between the effects of each two runs: 1 the same shape, 0 unrelated."
+REGRET = (
+    "What it is expected to be worse than the best of each run, on average over runs, with those above "
+    "it at hand: 0 the best everywhere, 1 no better than a run's median trial."
+)
+
+
+@dataclass(frozen=True)
+class Across(Record):
+    """Parameters by their pooled share, the largest first.
+
+    `share` and `std` are of each run (runs, parameters). `alike` is the mean correlation of effects
+    over pairs of runs. `portfolio` are configurations that do well everywhere, `regret` what each
+    leaves with those before it, in units of what lies between a run's best and its median; `default`
+    and `single` are the regrets of the space's default and of each run's own best (runs,). `places`
+    (runs, 2) is a map on which runs lie close that have like effects.
+    """
+
+    objective: str
+    runs: tuple[str, ...]
+    trials: tuple[int, ...]
+    verdicts: tuple[Word, ...]
+    parameters: tuple[str, ...]
+    share: FloatArray
+    std: FloatArray
+    pooled: FloatArray
+    low: FloatArray
+    high: FloatArray
+    next_low: FloatArray
+    next_high: FloatArray
+    tau: FloatArray
+    i2: FloatArray
+    alike: FloatArray
+    portfolio: tuple[Mapping[str, Any], ...]
+    regret: FloatArray
+    default: float
+    single: FloatArray
+    places: FloatArray
+    level: float
+    seed: int
+    notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What holds in all runs, what differs, and what the common default is worth."""
+        known = [k for k, share in enumerate(self.pooled) if share >= MATTERS]
+        runs = counted(len(self.runs), "run")
+        if not known:
+            said = f"In {runs} no parameter has a share of {percent(MATTERS)} by itself."
+        else:
+            first = known[0]
+            interval = f"{tenths(float(self.low[first]))} to {tenths(float(self.high[first]))}"
+            said = (
+                f"Over {runs} '{self.parameters[first]}' has {tenths(float(self.pooled[first]))} of the "
+                f"variance on average ({percent(self.level)} interval {interval})"
+            )
+            said += f", in a further run {self._next(first)}."
+        same = [self.parameters[k] for k in known if self.i2[k] < HOLDS]
+        other = [self.parameters[k] for k in known if self.i2[k] > DIFFERS]
+        said += f" It holds in all runs for {', '.join(same)}." if same else ""
+        said += f" Runs differ in {', '.join(other)}." if other else ""
+        if len(self.regret):
+            said += (
+                f" One configuration does well everywhere: it leaves {decimals(float(self.regret[0]))} "
+                f"of what lies between best and median, the default {decimals(self.default)}."
+            )
+        return said
+
+    def _next(self, k: int) -> str:
+        ends = (max(float(self.next_low[k]), 0.0), min(float(self.next_high[k]), 1.0))
+        return f"{tenths(ends[0])} to {tenths(ends[1])}"
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Of parameters, of configurations that do well everywhere, and of runs."""
+        title = f"{percent(self.level)} interval"
+        return (
+            table(
+                Column("parameter", self.parameters),
+                Column("share over runs", self.pooled, tenths, POOLED),
+                Column(title, ends(self.low, self.high), between(tenths), POOLED),
+                Column("a further run", ends(self.next_low, self.next_high), between(tenths), NEXT),
+                Column("I²", self.i2, percent, I2),
+                Column("effects alike", self.alike, decimals, ALIKE),
+            ),
+            table(
+                Column("regret", self.regret, decimals, REGRET),
+                *(
+                    Column(name, [values.get(name) for values in self.portfolio], setting)
+                    for name in self.parameters
+                ),
+            ),
+            table(
+                Column("run", self.runs),
+                Column("trials", self.trials, number),
+                Column("verdict", self.verdicts, str),
+                Column("regret of its best elsewhere", self.single, decimals, REGRET),
+            ),
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        numbers = ("pooled", "low", "high", "next_low", "next_high", "tau", "i2", "alike")
+        each = {f"share in {run}": self.share[k] for k, run in enumerate(self.runs)}
+        return {"parameter": self.parameters} | self._fields(*numbers) | each
+
+
+def across(
+    histories: Mapping[str, History] | Sequence[History],
+    *,
+    objective: str | None = None,
+    level: float = 0.9,
+    size: int = 3,
+    seed: int = 0,
+) -> Across:
+    """What runs of one space have in common, by the names they are given or by their order.
+
+    `size` configurations that do well everywhere are chosen; a new search of the space can begin with
+    them (`hl.minimize(..., first=record.portfolio)`) or learn from the runs (`learn_from=[...]`).
+    """
+    named = _named(histories)
+    fits = [_leader(run, history, objective, seed) for run, history in named.items()]
+    space, goal = _first(named).space, _first(named).objective(objective)
+    share, std = _shares(list(named.values()), fits, level, seed)
+    found = pooled(share, std**2, level)
+    curves = [_effects(history, objective, seed) for history in named.values()]
+    with one_thread():
+        default = space.encode([space.default])[0]
+        X, best = candidates(fits, space.cube, default, seed)
+        regret = regrets(fits, X)
+    chosen = greedy(regret, size)
+    elsewhere = regret[:, best].sum(axis=0) - np.diagonal(regret[:, best])
+    order = np.argsort(-found.mean, kind="stable")
+    return Across(
+        objective=goal.name,
+        runs=tuple(named),
+        trials=tuple(len(f.training.y) for f in fits),
+        verdicts=tuple(f.quality.verdict for f in fits),
+        parameters=tuple(space.names[k] for k in order),
+        share=share[:, order],
+        std=std[:, order],
+        pooled=found.mean[order],
+        low=np.maximum(found.low[order], 0.0),
+        high=np.minimum(found.high[order], 1.0),
+        next_low=np.maximum(found.next_low[order], 0.0),
+        next_high=np.minimum(found.next_high[order], 1.0),
+        tau=found.tau[order],
+        i2=found.i2[order],
+        alike=_alike(curves)[order],
+        portfolio=tuple(space.decode(X[chosen])),
+        regret=np.minimum.accumulate(regret[:, chosen], axis=1).mean(axis=0),
+        default=float(regret[:, 0].mean()),
+        single=elsewhere / (len(fits) - 1),
+        places=_map(curves),
+        level=level,
+        seed=seed,
+        notes=_notes(named, fits),
+    )
+
+
+def _named(histories: Mapping[str, History] | Sequence[History]) -> dict[str, History]:
+    """Runs by their names, if they can be seen together."""
+    if not isinstance(histories, Mapping):
+        histories = {f"run {k + 1}": history for k, history in enumerate(histories)}
+    named = dict(histories)
+    if len(named) < 2:
+        raise AnalysisError("What runs have in common needs at least two runs; name another one.")
+    own = _first(named).space
+    for run, history in named.items():
+        if history.space.to_json() != own.to_json():
+            raise AnalysisError(
+                f"Run '{run}' has another search space than '{next(iter(named))}'; give runs of one "
+                "space, or one space for all of them."
+            )
+    return named
+
+
+def _first(named: Mapping[str, History]) -> History:
+    return next(iter(named.values()))
+
+
+def _leader(run: str, history: History, objective: str | None, seed: int) -> Fitted:
+    try:
+        return leader(history, seed=seed, objective=objective).primary
+    except AnalysisError as problem:
+        raise AnalysisError(f"Run '{run}' cannot be explained: {problem}") from problem
+
+
+def _shares(
+    histories: list[History], fits: list[Fitted], level: float, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Main shares of each run and the standard deviations of their errors, (runs, d) each."""
+    share = np.zeros((len(fits), fits[0].cube.d))
+    std = np.zeros_like(share)
+    quantile = float(scipy.stats.norm.ppf((1 + level) / 2))
+    for r, (history, fitted) in enumerate(zip(histories, fits, strict=True)):
+        found = shares(history, fitted, 1, level, seed)
+        for U, value, low, high in zip(
+            found.effects, found.share, found.low, found.high, strict=True
+        ):
+            if len(U) == 1:
+                share[r, U[0]] = np.nan_to_num(value)
+                width = (high - low) / (2 * quantile)  # intervals are wider than draws
+                std[r, U[0]] = 1.0 if np.isnan(width) else width
+    return share, np.maximum(std, 1e-6)
+
+
+def _effects(history: History, objective: str | None, seed: int) -> list[FloatArray]:
+    """Effects of all parameters in standard deviations of the costs, without their means."""
+    spread = float(history.data(objective).y.std()) or 1.0
+    found = []
+    for name in history.space.names:
+        mean = effect(history, name, grid=GRID, ice=0, seed=seed, objective=objective).mean
+        found.append((mean - np.nanmean(mean)) / spread)
+    return found
+
+
+def _alike(curves: list[list[FloatArray]]) -> FloatArray:
+    """Mean correlation over pairs of runs, of each parameter; nan where an effect is flat."""
+    found = []
+    for each in zip(*curves, strict=True):
+        rows = np.nan_to_num(np.array(each))
+        size = np.linalg.norm(rows, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = rows @ rows.T / np.outer(size, size)
+        pairs = correlation[np.triu_indices(len(rows), 1)]
+        found.append(
+            float(np.mean(pairs[np.isfinite(pairs)])) if np.isfinite(pairs).any() else np.nan
+        )
+    return np.array(found)
+
+
+def _map(curves: list[list[FloatArray]]) -> FloatArray:
+    """Runs in a plane, as far apart as their effects (classical scaling), (runs, 2)."""
+    rows = np.array([np.concatenate([e / np.sqrt(len(e)) for e in each]) for each in curves])
+    rows = np.nan_to_num(rows)
+    left, values, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    places = (left * values)[:, :2]
+    places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
+    largest = np.abs(places).argmax(axis=0)
+    return np.asarray(places * np.where(places[largest, [0, 1]] < 0, -1.0, 1.0))
+
+
+def _notes(named: Mapping[str, History], fits: list[Fitted]) -> tuple[str, ...]:
+    doubtful = [
+        run for run, f in zip(named, fits, strict=True) if f.quality.verdict == "do not trust"
+    ]
+    notes = []
+    if doubtful:
+        notes.append(
+            f"What {listed(doubtful)} say of themselves is not to be trusted; with their wide "
+            "intervals they count for little."
+        )
+    if len(named) < 5:
+        notes.append(
+            f"From {len(named)} runs nobody knows well how far runs differ; intervals are wide."
+        )
+    return tuple(notes)

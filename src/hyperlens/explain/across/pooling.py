@@ -1,0 +1,85 @@
+"""One number measured in several runs: its mean over runs, and how far runs truly differ.
+
+A random-effects model: run i truly has theta_i, drawn around mu with variance tau2, and measures it with
+variance v_i. tau2 is where the weighted squares are as large as they should be (Paule and Mandel 1982);
+the interval of mu is that of Hartung and Knapp 2001, the prediction interval of a further run that of
+Higgins et al. 2009.
+
+Symbols
+    k        runs
+    y, v     what each measured, and its variance, (k, numbers)
+    w        1 / (v + tau2)
+    Q        sum of w (y - mu)^2, which is k - 1 on average
+    I2       the part of the variance between what runs say that is no error of measurement
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from hyperlens.spaces.cube import FloatArray
+
+STEPS = 200  # of a bisection
+FEWEST_PREDICTED = 3  # runs from which one more can be predicted
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Of each number: its mean over runs with an interval, that of a further run, tau and I2."""
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    next_low: FloatArray
+    next_high: FloatArray
+    tau: FloatArray
+    i2: FloatArray
+
+
+def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
+    """Pool numbers of k runs (k, numbers), each with the variance of its own error.
+
+    >>> found = pooled(np.array([[1.0], [3.0], [5.0]]), np.full((3, 1), 1.0), 0.9)
+    >>> float(found.mean[0]), float(found.tau[0] ** 2)  # the variance of 4 less that of the error
+    (3.0, 3.0)
+    """
+    k, v = len(y), np.maximum(v, np.finfo(float).tiny)
+    tau2 = _paule_mandel(y, v)
+    w = 1 / (v + tau2)
+    mean = (w * y).sum(axis=0) / w.sum(axis=0)
+    spread = np.maximum(_Q(y, w) / max(k - 1, 1), 1.0)  # never narrower than without Hartung-Knapp
+    error = np.sqrt(spread / w.sum(axis=0))
+    reach = _quantile(level, k - 1) * error
+    ahead = _quantile(level, k - 2) * np.sqrt(tau2 + error**2)
+    plain = 1 / v
+    typical = (k - 1) * plain.sum(axis=0) / (plain.sum(axis=0) ** 2 - (plain**2).sum(axis=0))
+    return Pooled(
+        mean,
+        mean - reach,
+        mean + reach,
+        mean - ahead,
+        mean + ahead,
+        np.sqrt(tau2),
+        tau2 / (tau2 + typical),
+    )
+
+
+def _Q(y: FloatArray, w: FloatArray) -> FloatArray:
+    mean = (w * y).sum(axis=0) / w.sum(axis=0)
+    return np.asarray((w * (y - mean) ** 2).sum(axis=0))
+
+
+def _paule_mandel(y: FloatArray, v: FloatArray) -> FloatArray:
+    """tau2 of each number: where Q is k - 1; 0 where it is smaller without any."""
+    low, high = np.zeros(y.shape[1]), np.asarray(y.var(axis=0, ddof=1) * len(y) + v.max(axis=0))
+    for _ in range(STEPS):  # Q falls with tau2
+        middle = (low + high) / 2
+        above = _Q(y, 1 / (v + middle)) > len(y) - 1
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    none = _Q(y, 1 / v) <= len(y) - 1
+    return np.where(none, 0.0, (low + high) / 2)
+
+
+def _quantile(level: float, freedom: int) -> float:
+    return float(scipy.stats.t.ppf((1 + level) / 2, freedom)) if freedom > 0 else np.inf

@@ -1,0 +1,143 @@
+"""Changes of few parameters that reach a cost, the nearest of each set.
+
+Symbols
+    S        columns that are changed
+    distance sum over S of how far latents move; another category counts as 1
+    mean     what the surrogate expects
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from hyperlens.explain.models.curves import mean_of
+from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.tunability.lattice import lowest
+from hyperlens.explain.tunability.worths import Board
+from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.surrogates.outlook.landscape import place_of
+
+POINTS = 17  # of an axis, where two are changed together
+STEPS = 32  # on the way from the trial to the best of three
+ASKED = 48  # of the nearest changes that are expected to reach it
+MOST_SETS = 60  # of so many parameters; the ones that reach furthest
+Chance = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Columns that are changed, the latents after it, and how far that is."""
+
+    columns: tuple[int, ...]
+    latents: FloatArray
+    distance: float
+
+
+def nearest_changes(
+    fitted: Fitted,
+    start: FloatArray,
+    bound: float,
+    chance: Chance,
+    sure: float,
+    most: int,
+    seed: int,
+) -> list[Change]:
+    """Of one, two, ... parameters the nearest change that is sure enough, or else the surest."""
+    found = []
+    for size in range(1, min(most, fitted.cube.d) + 1):
+        latents, columns = _moves(fitted, start, size, seed)
+        if not len(latents):
+            continue
+        vectors = fitted.cube.vectors(latents)
+        mean, distance = mean_of(fitted.model, vectors), _distances(fitted.cube, start, latents)
+        reaching = np.flatnonzero(mean <= bound)
+        by_distance = reaching[np.argsort(distance[reaching], kind="stable")]
+        # the nearest are reached by half of the draws; a surer one may lie a little further
+        asked = by_distance[:: max(len(by_distance) // ASKED, 1)][: 2 * ASKED]
+        asked = np.unique(np.append(asked, np.argmin(mean)))
+        asked = asked[np.argsort(distance[asked], kind="stable")]
+        chances = chance(vectors[asked])
+        enough = np.flatnonzero(chances >= sure)
+        best = asked[enough[0]] if len(enough) else asked[int(np.argmax(chances))]
+        found.append(Change(columns[best], latents[best], float(distance[best])))
+    return found
+
+
+def _moves(
+    fitted: Fitted, start: FloatArray, size: int, seed: int
+) -> tuple[FloatArray, list[tuple[int, ...]]]:
+    """Latents (m, d) in which so many columns differ from the start, and which."""
+    cube = fitted.cube
+    if size > 2:
+        return _ways(fitted, start, size, seed)
+    grids = [_grid(cube, j, start[j], 2 * POINTS if size == 1 else POINTS) for j in range(cube.d)]
+    parts, columns = [], []
+    for S in combinations(range(cube.d), size):
+        mesh = np.meshgrid(*(grids[j] for j in S), indexing="ij")
+        points = np.column_stack([part.ravel() for part in mesh])
+        moved = np.tile(start, (len(points), 1))
+        moved[:, S] = points
+        active = cube.active(moved)[:, S].all(axis=1)
+        parts.append(moved[active])
+        columns += [S] * int(active.sum())
+    return np.vstack([*parts, np.empty((0, cube.d))]), columns
+
+
+def _ways(
+    fitted: Fitted, start: FloatArray, size: int, seed: int
+) -> tuple[FloatArray, list[tuple[int, ...]]]:
+    """The ways from the start to the best of each set of columns, of those that reach furthest."""
+    cube = fitted.cube
+    landscape = Board(fitted, start, start[None], 0).landscape(1.0)
+    place = place_of(landscape.grids, start)
+    ends = []
+    for S in combinations(_strongest(fitted, start, size), size):
+        value, best = lowest(landscape, place, (S,), seed)
+        end = np.array([g[k] for g, k in zip(landscape.grids, best[1, 0], strict=True)])
+        ends.append((float(value[1, 0]), S, end))
+    ends.sort(key=lambda one: one[0])
+    ordered = np.array([axis.ordered for axis in cube.axes])
+    parts, columns = [], []
+    for _, S, end in ends[:MOST_SETS]:
+        t = np.linspace(0, 1, STEPS + 1)[1:, None]
+        parts.append(np.where(ordered, start + t * (end - start), end))
+        changed = tuple(j for j in S if end[j] != start[j])
+        columns += [changed] * STEPS
+    return np.vstack([*parts, np.empty((0, cube.d))]), columns
+
+
+def _strongest(fitted: Fitted, start: FloatArray, size: int) -> list[int]:
+    """Columns of which sets are made: all of few, else those that gain most by themselves."""
+    cube = fitted.cube
+    if cube.d <= 7:
+        return list(range(cube.d))
+    gains = [
+        float(mean_of(fitted.model, cube.vectors(_alone(cube, start, j))).min())
+        for j in range(cube.d)
+    ]
+    return sorted(np.argsort(gains, kind="stable")[: max(7, size)].tolist())
+
+
+def _alone(cube: Cube, start: FloatArray, j: int) -> FloatArray:
+    grid = _grid(cube, j, start[j], 2 * POINTS)
+    moved = np.tile(start, (max(len(grid), 1), 1))
+    moved[: len(grid), j] = grid
+    return moved
+
+
+def _grid(cube: Cube, j: int, here: float, points: int) -> FloatArray:
+    """Other points of an axis than the one where the trial is."""
+    axis = cube.axes[j]
+    grid = axis.snap(np.linspace(0.0, 1.0, points))
+    if axis.codes is not None and axis.levels <= points:
+        grid = axis.codes
+    grid = np.unique(grid)
+    return np.asarray(grid[np.abs(grid - axis.snap(np.array([here]))[0]) > 1e-12])
+
+
+def _distances(cube: Cube, start: FloatArray, latents: FloatArray) -> FloatArray:
+    ordered = np.array([axis.ordered for axis in cube.axes])
+    moved = np.abs(latents - start)
+    return np.asarray(np.where(ordered, moved, moved > 1e-12).sum(axis=1))

@@ -1,0 +1,212 @@
+"""The smallest change of a trial that would reach a cost, and the probability that it does.
+
+Changes of one, two and three parameters are looked at, each the nearest to the trial that is sure
+enough: of one or two every point of their grid, of three the way from the trial to the best that they
+reach. What a configuration is expected to cost comes from the run's leader; the probability is the
+part of its draws, spread as its intervals are, in which the true cost is reached. The noise of a
+single measurement is not in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.models.leader import named_or_leader
+from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
+from hyperlens.explain.reach.nearby import Change, nearest_changes
+from hyperlens.explain.run.configurations import Named, Which, named
+from hyperlens.record import Record
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.threads import one_thread
+from hyperlens.tables import Column, Table, between, ends, table
+from hyperlens.words import counted, number, percent, setting
+
+MOST = 3  # parameters that are changed
+CHANCE = "The part of the surrogate's draws in which the true cost there is reached; without noise."
+DISTANCE = "How far the changed values move, each as a part of its range."
+
+
+@dataclass(frozen=True)
+class Reach(Record):
+    """The nearest change of each number of parameters, the fewest first; `chosen` is the first that is
+    sure enough, -1 if none is. `values` are what parameters are changed to."""
+
+    objective: str
+    maximize: bool
+    start: str
+    cost: float
+    wanted: float
+    sure: float
+    changed: tuple[tuple[str, ...], ...]
+    before: tuple[tuple[Any, ...], ...]
+    values: tuple[tuple[Any, ...], ...]
+    expected: FloatArray
+    low: FloatArray
+    high: FloatArray
+    probability: FloatArray
+    distance: FloatArray
+    chosen: int
+    level: float
+    surrogate: str
+    seed: int
+    quality: Quality
+    verdict: Verdict
+    notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What to change, or that nothing small does."""
+        better = self.cost >= self.wanted if self.maximize else self.cost <= self.wanted
+        here = f"{self.start[0].upper()}{self.start[1:]}, expected at {number(self.cost)},"
+        wanted = f"a {self.objective} of {number(self.wanted)}"
+        if better:
+            return guessed(self.verdict, f"{here} is expected to reach {wanted} as it is.")
+        if self.chosen < 0:
+            if not len(self.probability):
+                return guessed(self.verdict, f"{here} has nothing that could be changed.")
+            way = 1 if self.maximize else -1
+            k = max(
+                range(len(self.changed)),
+                key=lambda k: (self.probability[k], way * self.expected[k]),
+            )
+            return guessed(
+                self.verdict,
+                f"{here} reaches {wanted} by no change of at most {MOST} parameters with a "
+                f"probability of {percent(self.sure)}; the likeliest is {self._change(k)}, with "
+                f"{percent(float(self.probability[k]))}.",
+            )
+        k = self.chosen
+        count = counted(len(self.changed[k]), "change")
+        return guessed(
+            self.verdict,
+            f"{here} would reach {wanted} by {count}, {self._change(k)}, with a probability of "
+            f"{percent(float(self.probability[k]))}.",
+        )
+
+    def _change(self, k: int) -> str:
+        each = zip(self.changed[k], self.before[k], self.values[k], strict=True)
+        return ", ".join(f"'{n}' from {setting(a)} to {setting(b)}" for n, a, b in each)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        title = f"{percent(self.level)} interval"
+        return (
+            table(
+                Column("change", [self._change(k) for k in range(len(self.changed))]),
+                Column("expected", self.expected, number, "What the surrogate expects there."),
+                Column(title, ends(self.low, self.high), between(number), "Of the true cost."),
+                Column("probability", self.probability, percent, CHANCE),
+                Column("how far", self.distance, number, DISTANCE),
+            ),
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        numbers = self._fields("expected", "low", "high", "probability", "distance")
+        texts = {"changed": self.changed, "before": self.before, "values": self.values}
+        return texts | numbers
+
+
+def reach(
+    history: History,
+    trial: Which = "best",
+    cost: float | None = None,
+    *,
+    sure: float = 0.5,
+    level: float = 0.9,
+    surrogate: Any = None,
+    seed: int = 0,
+    objective: str | None = None,
+) -> Reach:
+    """The smallest change of a trial that reaches a cost with a probability of at least `sure`.
+
+    The trial is "best", "default", a number, or values; the cost is the best measured one if none is
+    given. The surrogate is the run's leader unless one is named or given.
+    """
+    measured, start = history.objective(objective), named(history, trial, objective)
+    if cost is None:
+        cost = float(measured.sign * history.data(objective).y.min())
+    _check(cost, sure)
+    fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
+    bound = measured.sign * float(cost)
+    found, here = _found(history, fitted, start, bound, sure, seed)
+    X = fitted.cube.vectors(np.array([c.latents for c in found]).reshape(len(found), -1))
+    chance, mean, low, high = chances(fitted, X, bound, level)
+    names, sign = history.space.names, measured.sign
+    values = history.space.decode(X)
+    enough = np.flatnonzero(chance >= sure)
+    low, high = (low, high) if sign > 0 else (-high, -low)
+    return Reach(
+        objective=measured.name,
+        maximize=measured.maximize,
+        start=start.called,
+        cost=sign * here,
+        wanted=float(cost),
+        sure=sure,
+        changed=tuple(tuple(names[j] for j in c.columns) for c in found),
+        before=tuple(tuple(start.values.get(names[j]) for j in c.columns) for c in found),
+        values=tuple(
+            tuple(v.get(names[j]) for j in c.columns) for c, v in zip(found, values, strict=True)
+        ),
+        expected=sign * mean,
+        low=low,
+        high=high,
+        probability=chance,
+        distance=np.array([c.distance for c in found]),
+        chosen=int(enough[0]) if len(enough) else -1,
+        level=level,
+        surrogate=fitted.name,
+        seed=seed,
+        quality=fitted.quality,
+        verdict=judge(grounds(history, fitted, ())),
+        notes=fitted.notes,
+    )
+
+
+def _found(
+    history: History, fitted: Fitted, start: Named, bound: float, sure: float, seed: int
+) -> tuple[list[Change], float]:
+    """The nearest changes, and what is expected of the start."""
+    own = np.array([p.encode([p.default])[0] for p in history.space.parameters])
+    latents = np.where(np.isnan(start.vector), own, start.vector)
+    with one_thread():
+        here = float(fitted.model.predict(start.vector[None])[0][0])
+        found = nearest_changes(
+            fitted, latents, bound, lambda X: chances(fitted, X, bound)[0], sure, MOST, seed
+        )
+    return found, here
+
+
+def _check(cost: float, sure: float) -> None:
+    if not np.isfinite(cost):
+        raise AnalysisError(f"A cost of {cost} cannot be reached; give a finite number.")
+    if not 0 < sure < 1:
+        raise AnalysisError(f"A probability of {sure:g} is not between 0 and 1; give one that is.")
+
+
+def chances(
+    fitted: Fitted, X: FloatArray, bound: float, level: float = 0.9
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """At vectors: the probability that the true cost is at most a bound, its mean, low and high."""
+    model = fitted.model
+    if isinstance(model, Additive):
+        drawn = model.weights.drawn(X)
+        mean = drawn.mean(axis=1)
+        away = model.widened * (drawn - mean[:, None])
+        spread = mean[:, None] + away
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        low, high = np.quantile(spread, tails, axis=1)
+        return (spread <= bound).mean(axis=1), mean, low, high
+    mean, std = model.predict(X)
+    reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * std
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = scipy.stats.norm.cdf((bound - mean) / std)
+    return np.where(std > 0, chance, mean <= bound), mean, mean - reach, mean + reach

@@ -1,0 +1,56 @@
+"""What few changes of a trial are expected to reach, beside the cost that is wanted."""
+
+from plotly.graph_objects import Figure
+
+from hyperlens.explain.reach.reach import Reach
+from hyperlens.plots.parts.axes import parameter_rows
+from hyperlens.plots.parts.colours import BLUE, GREY, VERMILLION
+from hyperlens.plots.parts.marks import dots, rows, whiskers
+from hyperlens.plots.parts.style import figure
+from hyperlens.plots.parts.texts import directed, safe, short, value_text
+
+
+def draw(record: Reach) -> Figure:
+    """A row for each number of changes: the expected cost with its interval, and the wanted one."""
+    texts = [
+        ", ".join(
+            f"{short(n, 14)} {short(value_text(a), 8)} → {short(value_text(b), 8)}"
+            for n, a, b in zip(changed, before, values, strict=True)
+        )
+        for changed, before, values in zip(
+            record.changed, record.before, record.values, strict=True
+        )
+    ]
+    likely = [f"probability {p:.0%}" for p in record.probability]
+    names, axis = parameter_rows([record.start, *texts], ["as it is", *likely])
+    axis["ticktext"] = [
+        f"{safe(short(text, 60))} <br><span style='color:{GREY}'>{below} </span>"
+        for text, below in zip([record.start, *texts], ["as it is", *likely], strict=True)
+    ]
+    fig = figure(
+        150 + 62 * max(len(names), 2),
+        xaxis={"title": {"text": directed(record.objective, record.maximize)}},
+        yaxis=axis,
+        shapes=[
+            {
+                "type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1,
+                "x0": record.wanted, "x1": record.wanted,
+                "line": {"color": VERMILLION, "width": 2, "dash": "dash"},
+            }
+        ],
+        annotations=[
+            {
+                "x": record.wanted, "y": 1, "yref": "paper", "text": "wanted", "showarrow": False,
+                "xanchor": "left", "yanchor": "bottom", "font": {"size": 11},
+            }
+        ],
+        showlegend=False,
+    )  # fmt: skip
+    mark = {"symbol": "diamond", "color": GREY, "size": 11}
+    fig.add_trace(dots([record.cost], names[:1], "", mark, "expected as it is: %{x:.4g}"))
+    hover = "expected %{x:.4g}<br>probability %{customdata[0]:.0%}"
+    error = whiskers(record.expected, record.low, record.high)
+    looks = {"error_x": error, "customdata": rows(record.probability)}
+    point = {"color": BLUE, "size": 11}
+    fig.add_trace(dots(record.expected, names[1:], "", point, hover, **looks))
+    return fig

@@ -1,0 +1,101 @@
+"""Runs of one space: pooling by equations that define it, portfolios by hand, and runs that agree."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy
+
+import hyperlens as hl
+from hyperlens.explain.across.pooling import pooled
+from hyperlens.explain.across.portfolio import greedy
+from hyperlens.record import Record
+
+SPACE = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in "ab"])
+
+
+@cache
+def run(seed: int, weight: float, best: float = 0.2) -> hl.History:
+    """a acts as a bowl around `best`, b with a weight of its own."""
+    X = SPACE.sample(25, seed)
+    y = 4 * (X[:, 0] - best) ** 2 + weight * X[:, 1]
+    trials = [
+        hl.Trial(k, v, (float(c),)) for k, (v, c) in enumerate(zip(SPACE.decode(X), y, strict=True))
+    ]
+    return hl.History(SPACE, (hl.Objective("loss"),), tuple(trials))
+
+
+def test_equal_errors_pool_as_an_ordinary_mean() -> None:
+    """tau2 is the variance less that of the error, the interval is the t interval of the mean."""
+    y, v = np.array([[1.0], [2.0], [4.0], [9.0]]), np.full((4, 1), 0.5)
+    found = pooled(y, v, 0.9)
+    assert found.mean[0] == pytest.approx(4.0)
+    assert found.tau[0] ** 2 == pytest.approx(y.var(ddof=1) - 0.5)
+    half = scipy.stats.t.ppf(0.95, 3) * y.std(ddof=1) / 2
+    assert (found.low[0], found.high[0]) == pytest.approx((4 - half, 4 + half))
+    ahead = scipy.stats.t.ppf(0.95, 2) * np.sqrt(found.tau[0] ** 2 + y.var(ddof=1) / 4)
+    assert found.next_high[0] == pytest.approx(4 + ahead)
+    assert found.i2[0] == pytest.approx(1 - 0.5 / y.var(ddof=1))
+
+
+def test_unequal_errors_meet_the_equation_of_paule_and_mandel() -> None:
+    rng = np.random.default_rng(0)
+    y, v = rng.normal(0, 2, (7, 5)), rng.uniform(0.1, 1.0, (7, 5))
+    found = pooled(y, v, 0.9)
+    w = 1 / (v + found.tau**2)
+    assert (w * (y - found.mean) ** 2).sum(axis=0) == pytest.approx(np.full(5, 6.0))
+    exact = pooled(np.full((3, 1), 2.0), np.array([[1.0], [2.0], [3.0]]), 0.9)
+    assert (exact.tau[0], exact.i2[0], exact.mean[0]) == (0.0, 0.0, 2.0)
+
+
+def test_a_portfolio_takes_what_is_good_everywhere_then_what_it_lacks() -> None:
+    regret = np.array([[0.0, 1.0, 0.3, 0.9], [1.0, 0.0, 0.3, 0.9], [0.2, 0.9, 0.3, 0.9]])
+    assert greedy(regret, 9) == [2, 0, 1]  # left 0.3 each, then 0.5 / 3, then 0.2 / 3
+    brute = min(range(4), key=lambda c: regret[:, c].mean())
+    assert greedy(regret, 1) == [brute]
+
+
+def test_what_holds_and_what_differs() -> None:
+    alike = hl.across({"one": run(0, 0.5), "two": run(1, 0.5), "three": run(2, 0.5)})
+    assert alike.parameters == ("a", "b")
+    assert alike.share.shape == (3, 2)
+    assert (alike.low <= alike.pooled).all()
+    assert (alike.next_low <= alike.low).all()
+    assert alike.alike[0] > 0.95
+    assert alike.portfolio[0]["a"] == pytest.approx(0.2, abs=0.1)
+    assert alike.regret[0] < alike.default
+    assert "Over 3 runs 'a' has" in alike.sentence
+    assert any("From 3 runs" in note for note in alike.notes)
+    other = hl.across([run(0, 0.5), run(1, 4.0), run(2, 0.5, 0.9)])
+    assert other.runs == ("run 1", "run 2", "run 3")
+    assert other.i2[0] > alike.i2[0]
+    assert other.alike[list(other.parameters).index("a")] < 0.5
+    gap = np.linalg.norm(other.places[:, None] - other.places[None], axis=-1)
+    assert gap[0, 1] > 0
+    back = Record.from_dict(other.to_dict())
+    assert back.plot().to_json() == other.plot().to_json()
+    other.plot("matplotlib")
+
+
+def test_runs_that_cannot_be_seen_together_say_so() -> None:
+    with pytest.raises(hl.AnalysisError, match="at least two"):
+        hl.across([run(0, 0.5)])
+    wider = hl.Space.of(
+        [hl.Parameter("a", "float", 0.0, 2.0), hl.Parameter("b", "float", 0.0, 1.0)]
+    )
+    trials = tuple(hl.Trial(k, {"a": k / 9, "b": 0.5}, (1.0 * k,)) for k in range(9))
+    with pytest.raises(hl.AnalysisError, match="another search space"):
+        hl.across([run(0, 0.5), hl.History(wider, (hl.Objective("loss"),), trials)])
+    none = hl.History(SPACE, (hl.Objective("loss"),), ())
+    with pytest.raises(hl.AnalysisError, match="'empty' cannot be explained"):
+        hl.across({"one": run(0, 0.5), "empty": none})
+    flat = hl.History(
+        SPACE,
+        (hl.Objective("loss"),),
+        tuple(hl.Trial(k, {"a": k / 20, "b": 0.5}, (1.0,)) for k in range(12)),
+    )
+    found = hl.across([flat, run(0, 0.5)])
+    assert np.isfinite(found.pooled).all()
+    assert found.sentence

@@ -1,0 +1,102 @@
+"""Reach: the nearest change of known functions by hand, and runs of which nothing can be said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hyperlens as hl
+from hyperlens.record import Record
+
+SPACE = hl.Space.of(
+    [
+        hl.Parameter("a", "float", 0.0, 1.0),
+        hl.Parameter("b", "float", 0.0, 1.0),
+        hl.Parameter("kind", "categorical", choices=("p", "q")),
+    ]
+)
+
+
+class Known:
+    """A surrogate that is sure of a function."""
+
+    def __init__(self, function: Any, std: float = 0.0) -> None:
+        self.function, self.std = function, std
+
+    def predict(self, X: Any) -> tuple[Any, Any]:
+        return self.function(X), np.full(len(X), self.std)
+
+
+def cost(X: Any) -> Any:
+    return X[:, 0] + X[:, 1] - 0.5 * (X[:, 2] > 0.5)
+
+
+def run(maximize: bool = False) -> hl.History:
+    X = SPACE.sample(20, 0)
+    X[0] = (0.8, 0.9, 0.25)
+    sign = -1 if maximize else 1
+    trials = [
+        hl.Trial(k, v, (sign * float(c),))
+        for k, (v, c) in enumerate(zip(SPACE.decode(X), cost(X), strict=True))
+    ]
+    return hl.History(SPACE, (hl.Objective("loss", maximize),), tuple(trials))
+
+
+def test_the_nearest_single_change_of_a_plane() -> None:
+    """From 0.8 + 0.9 to at most 1.3: a or b has to fall by 0.4, on a grid of 1 / 33."""
+    found = hl.reach(run(), 0, 1.3, surrogate=Known(cost))
+    assert found.chosen == 0
+    assert found.changed[0] in (("a",), ("b",))
+    assert 0.4 - 1e-9 <= found.distance[0] <= 0.4 + 1 / 33
+    assert found.probability[0] == 1.0
+    assert found.cost == pytest.approx(1.7)
+    assert "would reach a loss of 1.3 by 1 change, 'a' from 0.8 to" in found.sentence or (
+        "'b' from 0.9 to" in found.sentence
+    )
+    # the category counts as a whole range, so it comes in where nothing else suffices
+    further = hl.reach(run(), 0, 0.05, surrogate=Known(cost))
+    assert further.chosen == 1
+    assert len(further.changed[1]) == 2
+    assert further.expected[1] <= 0.05
+
+
+def test_a_maximised_objective_is_reached_upwards() -> None:
+    found = hl.reach(run(maximize=True), 0, -1.3, surrogate=Known(cost))
+    assert found.chosen == 0
+    assert found.expected[0] >= -1.3
+    assert (found.low <= found.high).all()
+
+
+def test_how_sure_it_is_to_be_moves_it_further() -> None:
+    near = hl.reach(run(), 0, 1.3, surrogate=Known(cost, 0.1))
+    sure = hl.reach(run(), 0, 1.3, sure=0.95, surrogate=Known(cost, 0.1))
+    assert near.probability[0] < 0.95 <= sure.probability[0]
+    assert sure.distance[0] > near.distance[0]
+    assert sure.expected[0] <= 1.3 - 1.64 * 0.1
+
+
+def test_what_is_out_of_reach_and_what_is_there_already() -> None:
+    never = hl.reach(run(), 0, -9.0, surrogate=Known(cost))
+    assert never.chosen == -1
+    assert "by no change of at most 3 parameters" in never.sentence
+    there = hl.reach(run(), 0, 2.0, surrogate=Known(cost))
+    assert there.sentence == "Trial 0, expected at 1.7, is expected to reach a loss of 2 as it is."
+    for wrong in ({"cost": float("nan")}, {"cost": 1.0, "sure": 1.5}):
+        with pytest.raises(hl.AnalysisError):
+            hl.reach(run(), 0, **wrong)  # type: ignore[arg-type]
+
+
+def test_the_leader_answers_and_the_record_comes_back() -> None:
+    found = hl.reach(run(), 0, 1.0, surrogate="additive")
+    assert 0 <= found.probability.min() <= found.probability.max() <= 1
+    back = Record.from_dict(found.to_dict())
+    assert back.plot().to_json() == found.plot().to_json()
+    found.plot("matplotlib")
+    flat = hl.History(
+        SPACE,
+        (hl.Objective("loss"),),
+        tuple(hl.Trial(k, {"a": k / 20, "b": 0.5, "kind": "p"}, (1.0,)) for k in range(12)),
+    )
+    assert hl.reach(flat, 0, 0.5).sentence.startswith("Not known, only a guess")
