@@ -118,7 +118,8 @@ def page(beside: bool) -> str:
             "by both. Faithful interactions of all pairs: the largest, how far ours are from the mean "
             f"of {SEEDS} of HyperSHAP's samples of {DRAWN} points at the most, and how far its own "
             "differ from sample to sample (standard deviation at the most). Its maxima are those of "
-            "points that it drew, ours those of a search, so that ours are a little larger.", "",
+            "points that it drew, which never lie beyond those of a search; whether that is all of a "
+            "difference beyond the spread is not measured here.", "",
             "| game | largest pair | difference | from sample to sample |",
             "|---|---|---|---|", *agreement(), "",
         ]  # fmt: skip
