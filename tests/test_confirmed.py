@@ -39,7 +39,7 @@ def cost(values: Any) -> float:
 
 @cache
 def searched(explain: float = 0.3) -> hl.History:
-    return hl.minimize(cost, SPACE, "smbo", 28, explain=explain, refine=explain > 0)
+    return hl.minimize(cost, SPACE, "smbo", 28, explain=explain)
 
 
 def settled(about: str = "x", count: int = 5) -> hl.History:

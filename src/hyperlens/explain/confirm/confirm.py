@@ -157,8 +157,7 @@ def confirm(
     with one_thread():
         chosen = choose(history, fitted, question, trials, seed)
         sought = Sought.of(history, fitted, question, objective, seed)
-        assert isinstance(fitted.model, Additive)
-        found = sought.expected(fitted.model, chosen.vectors, level, seed)
+        found = sought.expected(history, fitted, chosen.vectors, level, seed, objective)
     space = history.space
     return Confirm(
         objective=history.objective(objective).name,

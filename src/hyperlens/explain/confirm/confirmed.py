@@ -125,13 +125,11 @@ def confirmed(
     names = [part.strip() for part in text.split(",")]
     about = about_of(searched, names if set(names) <= set(searched.space.names) else text)
     earlier, now = (_fitted(part, seed, objective) for part in (searched, history))
-    assert isinstance(earlier.model, Additive)
-    assert isinstance(now.model, Additive)
     X = history.space.encode([t.values for t in done])
     with one_thread():
         sought = Sought.of(searched, earlier, about, objective, seed)
-        before = sought.expected(earlier.model, X, level, seed)
-        after = sought.expected(now.model, X[:0], level, seed)
+        before = sought.expected(searched, earlier, X, level, seed, objective)
+        after = sought.expected(history, now, X[:0], level, seed, objective)
     return Confirmed(
         objective=history.objective(objective).name,
         kind=about.kind,

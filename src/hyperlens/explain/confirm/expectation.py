@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperlens.explain.importance.shares import additive_shares
+from hyperlens.explain.importance.shares import Shares, additive_shares
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.components import Effect, Rows
@@ -32,6 +32,18 @@ class Expectation:
     high: FloatArray
     expected_low: FloatArray
     expected_high: FloatArray
+
+    def taking_in(self, second: Shares, effects: tuple[Effect, ...]) -> Expectation:
+        """With the intervals of a second opinion, which the trials are not expected to change."""
+        rows = [second.effects.index(U) for U in effects]
+        low, high = second.low[rows], second.high[rows]
+        return Expectation(
+            self.value,
+            np.fmin(self.low, low),
+            np.fmax(self.high, high),
+            np.fmin(self.expected_low, low),
+            np.fmax(self.expected_high, high),
+        )
 
 
 def expected_shares(

@@ -14,6 +14,7 @@ from hyperlens.explain.confirm.expectation import (
     expected_costs,
     expected_shares,
 )
+from hyperlens.explain.importance.importance import beside
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -56,10 +57,22 @@ class Sought:
         points = inside(space, about.condition, seed, REGION_POINTS)
         return Sought((f"mean where {about.text}",), (), points, mean)
 
-    def expected(self, model: Additive, X: FloatArray, level: float, seed: int) -> Expectation:
-        """How sure they are by this model, and would be after trials X (k, d)."""
+    def expected(
+        self,
+        history: History,
+        fitted: Fitted,
+        X: FloatArray,
+        level: float,
+        seed: int,
+        objective: str | None,
+    ) -> Expectation:
+        """How sure they are by this surrogate of a run, and would be after trials X (k, d)."""
+        model = fitted.model
+        assert isinstance(model, Additive)
         if self.read is None:
-            return expected_shares(model, X, self.effects, level, seed)
+            found = expected_shares(model, X, self.effects, level, seed)
+            second = beside(history, fitted, level, seed, objective)
+            return found if second is None else found.taking_in(second, self.effects)
         assert self.vectors is not None
         places = model.components.rows(self.vectors)
         return expected_costs(model, X, places, self.read, level, seed)

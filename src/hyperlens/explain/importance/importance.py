@@ -25,7 +25,7 @@ from hyperlens.explain.importance.shares import (
 )
 from hyperlens.explain.importance.subspace import Subspace, important_subspace
 from hyperlens.explain.models.fitting import Fitted, SurrogateName, fit
-from hyperlens.explain.models.leader import Leader, leader
+from hyperlens.explain.models.leader import SECOND_OPINION, Leader, leader
 from hyperlens.explain.models.training import Cap
 from hyperlens.explain.models.verdict import (
     Verdict,
@@ -326,6 +326,16 @@ def _answers(
     if words.predicts_better(found.primary, found.secondary):
         first = first.taking_in(second)
     return primary, first, secondary, second
+
+
+def beside(
+    history: History, primary: Fitted, level: float, seed: int, objective: str | None
+) -> Shares | None:
+    """Shares of the second opinion where it predicts so much better that intervals take it in."""
+    second = fit(history, SECOND_OPINION, seed=seed, objective=objective)
+    if not words.predicts_better(primary, second):
+        return None
+    return known(shares(history, second, 2, level, seed, None, HALVES_BESIDE), second)
 
 
 def _answer(
