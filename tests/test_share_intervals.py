@@ -1,15 +1,27 @@
 """Intervals of shares: around both estimates of a share, and around a forest that predicts better."""
 
+from collections.abc import Callable
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hyperlens as hl
-from experiments.interval_coverage import EFFECTS, PROBLEMS
 from hyperlens.explain.importance.shares import NONE, posterior
+from hyperlens.spaces.cube import FloatArray
 
-NOISE, STEPS = PROBLEMS[2], PROBLEMS[3]
+NAMES = ("x1", "x2", "x3", "x4")
+SPACE = hl.Space.of([hl.Parameter(name, "float") for name in NAMES])
+
+
+def measured(cost: Callable[[FloatArray], FloatArray], noise: float, trials: int) -> hl.History:
+    rng = np.random.default_rng(501)
+    X = rng.random((trials, len(NAMES)))
+    frame = pd.DataFrame(X, columns=list(NAMES))
+    frame["cost"] = cost(X) + noise * rng.normal(size=trials)
+    return hl.read(frame, space=SPACE, objective="cost")
 
 
 @given(st.integers(0, 10**6), st.floats(1.0, 3.0), st.floats(0.0, 1.0))
@@ -35,20 +47,24 @@ def test_without_a_level_there_is_no_interval() -> None:
 
 def test_mostly_noise_leaves_open_that_a_parameter_does_nothing() -> None:
     """Two thirds of the variance are noise; of ten effects two are not zero."""
-    found = hl.importance(NOISE.history(150, 501))
-    at = {tuple(sorted(u)): k for k, u in enumerate(found.parameters)}
-    order = [at[u] for u in EFFECTS]
-    held = (found.low[order] <= NOISE.truth) & (NOISE.truth <= found.high[order])
+    found = hl.importance(measured(lambda X: 2 * X[:, 0] + X[:, 1], (10 / 12) ** 0.5, 150))
+    shares: dict[tuple[str, ...], float] = {("x1",): 0.8, ("x2",): 0.2}
+    true = np.array([shares.get(u, 0.0) for u in found.parameters])
+    held = (found.low <= true) & (true <= found.high)
     assert held.sum() >= 9
 
 
 def test_a_forest_that_predicts_better_is_taken_in_and_said() -> None:
-    found = hl.importance(STEPS.history(250, 501))
+    def steps(X: FloatArray) -> FloatArray:
+        both = (X[:, 2] > 0.5) & (X[:, 3] > 0.5)
+        return np.asarray(3.0 * (X[:, 0] > 0.3) + 2.0 * (X[:, 1] > 0.6) + 3.0 * both)
+
+    found = hl.importance(measured(steps, 0.3, 250))
     assert found.surrogate == "additive"
     assert found.secondary_quality is not None
     assert found.secondary_quality.r2 > found.quality.r2
     assert (found.low <= found.secondary_low).all()
     assert (found.high >= found.secondary_high).all()
     assert any("predicts this run better" in note for note in found.notes)
-    smooth = hl.importance(PROBLEMS[0].history(60, 501))
+    smooth = hl.importance(measured(lambda X: 3 * X[:, 0] + X[:, 1], 0.3, 60))
     assert not any("predicts this run better" in note for note in smooth.notes)

@@ -41,8 +41,8 @@ def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
     """Pool numbers of k runs (k, numbers), each with the variance of its own error.
 
     >>> found = pooled(np.array([[1.0], [3.0], [5.0]]), np.full((3, 1), 1.0), 0.9)
-    >>> float(found.mean[0]), float(found.tau[0] ** 2)  # the variance of 4 less that of the error
-    (3.0, 3.0)
+    >>> found.mean.round(9), found.tau.round(9) ** 2  # the variance of 4 less that of the error
+    (array([3.]), array([3.]))
     """
     k, v = len(y), np.maximum(v, np.finfo(float).tiny)
     tau2 = _paule_mandel(y, v)

@@ -142,7 +142,7 @@ def disagreements(
 
 def predicts_better(primary: Fitted, secondary: Fitted | None) -> list[str]:
     """Why intervals are wider than those of the surrogate that leads, if they are."""
-    if secondary is None:
+    if secondary is None or not secondary.quality.r2 >= FAIR_R2:
         return []
     left, other_left = (1 - fitted.quality.r2 for fitted in (primary, secondary))
     if not other_left <= BETTER * left:

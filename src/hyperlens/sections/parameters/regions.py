@@ -110,7 +110,8 @@ def regions_card(record: Regions | Unavailable, id: str, whole: bool = True) -> 
     if isinstance(record, Unavailable):
         return unavailable(record, id)
     if not whole:
-        return Card(id=id, title=f"Regions of {record.parameter}", lead=(record.sentence,))
+        title = f"Regions of {record.parameter}"
+        return Card(id=id, title=title, lead=(record.sentence,), verdict=record.verdict)
     numbers = tuple((k, say.counted(k, "split")) for k in range(record.splits + 1))
     slider = Control("splits", "slider", "Splits", numbers, record.splits)
     return card_of(
