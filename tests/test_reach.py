@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hyperlens as hl
@@ -100,3 +101,14 @@ def test_the_leader_answers_and_the_record_comes_back() -> None:
         tuple(hl.Trial(k, {"a": k / 20, "b": 0.5, "kind": "p"}, (1.0,)) for k in range(12)),
     )
     assert hl.reach(flat, 0, 0.5).sentence.startswith("Not known, only a guess")
+
+
+def test_a_trial_that_diverged_is_not_said_to_cost_what_is_expected() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"lr": rng.random(40), "wd": rng.random(40)})
+    frame["cost"] = np.where(frame.lr > 0.8, 1e6 * (1 + frame.lr), frame.wd)
+    history = hl.read(frame, objective="cost")
+    apart, near = (int(np.flatnonzero(where)[0]) for where in (frame.lr > 0.8, frame.lr < 0.8))
+    for k, told in ((apart, True), (near, False)):
+        notes = hl.reach(history, k, 0.1, surrogate="additive").notes
+        assert any("what trials like it cost" in note for note in notes) == told

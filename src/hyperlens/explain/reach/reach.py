@@ -167,7 +167,7 @@ def reach(
         seed=seed,
         quality=fitted.quality,
         verdict=judge(grounds(history, fitted, ())),
-        notes=fitted.notes,
+        notes=(*_not_learnt(history, trial, objective), *fitted.notes),
     )
 
 
@@ -183,6 +183,17 @@ def _found(
             fitted, latents, bound, lambda X: chances(fitted, X, bound)[0], sure, MOST, seed
         )
     return found, here
+
+
+def _not_learnt(history: History, trial: Which, objective: str | None) -> tuple[str, ...]:
+    """That what is expected of a trial is not what it cost."""
+    learnt = {history.trials[row].number for row in history.data(objective).rows.tolist()}
+    if not isinstance(trial, int) or trial in learnt:
+        return ()
+    return (
+        f"Trial {trial} has no cost to learn from, or one that is set aside; what is expected of it is "
+        "what trials like it cost.",
+    )
 
 
 def _check(cost: float, sure: float) -> None:

@@ -70,7 +70,7 @@ class TopImportance(Record):
         top = f"the best {self.top} of {counted(self.trials, 'trial')}"
         clear = [k for k in range(len(self.parameters)) if self.importance[k] > self.chance[k]]
         if not clear:
-            return f"Nothing tells {top} from the rest more than chance would. {OTHER}"
+            return f"Nothing tells {top} from the rest more than chance would."
         k = clear[0]
         interval = f"{tenths(float(self.low[k]))} to {tenths(float(self.high[k]))}"
         return (
