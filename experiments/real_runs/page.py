@@ -34,7 +34,7 @@ and units by their logarithm), 52 epochs; cost: 1 - validation accuracy / 100. O
 optimiser on a task, of 200 trials, or of 100 where the optimiser itself takes long (ours, Optuna's GP,
 SMAC); its first 60 and 100 trials are the shorter runs; *tasks* says how many of the 17 in each half
 were run. Settings of the package are chosen on the tasks at even places of the list. Those at odd
-places are only reported, but three settings in turn were: see [ideas](real_runs_ideas.md).
+places are only reported, but several settings in turn were: see [ideas](real_runs_ideas.md).
 
 *Error*: mean absolute difference from the true main shares in percentage points, shares as they are
 said (parts of the whole variance). *Intervals hold*: part of the true main shares above 2 % (of
