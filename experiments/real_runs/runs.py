@@ -21,7 +21,7 @@ import optuna
 import hyperlens as hl
 from experiments.real_runs.tasks import EPOCHS, FloatArray, Tasks, written
 
-TRIALS, SLOW_TRIALS = 200, 100  # of a run, and of one by an optimiser that thinks for long
+TRIALS = 200  # of a run
 Run = dict[str, Any]  # arrays by name
 
 
@@ -74,12 +74,12 @@ def _single(tasks: Tasks, task: str) -> Callable[[Any], float]:
 
 
 def _optuna(
-    sampler: Callable[[int], optuna.samplers.BaseSampler], trials: int = TRIALS
+    sampler: Callable[[int], optuna.samplers.BaseSampler],
 ) -> Callable[[Tasks, str, int], Run]:
     def go(tasks: Tasks, task: str, seed: int) -> Run:
         study, cost = optuna.create_study(sampler=sampler(seed)), _single(tasks, task)
         known = distributions(tasks)
-        for _ in range(trials):
+        for _ in range(TRIALS):
             trial = study.ask(known)
             study.tell(trial, cost(trial.params))
         done = study.get_trials(deepcopy=False)
@@ -126,7 +126,7 @@ def _smac(tasks: Tasks, task: str, seed: int) -> Run:
         scenario = Scenario(
             tasks.space.configspace,
             deterministic=True,
-            n_trials=SLOW_TRIALS,
+            n_trials=TRIALS,
             seed=seed,
             output_directory=Path(folder),
         )
@@ -141,7 +141,7 @@ def _smac(tasks: Tasks, task: str, seed: int) -> Run:
 
 
 def _ours(tasks: Tasks, task: str, seed: int) -> Run:
-    found = hl.minimize(_single(tasks, task), tasks.space, "smbo", SLOW_TRIALS, seed=seed)
+    found = hl.minimize(_single(tasks, task), tasks.space, "smbo", TRIALS, seed=seed)
     proposers = [str(t.proposer or "") for t in found.trials]
     values = [t.values for t in found.trials]
     return _left(tasks, values, [t.costs[0] for t in found.trials], proposers)
@@ -152,7 +152,7 @@ SAMPLERS: dict[str, Callable[[Tasks, str, int], Run]] = {
     "tpe": _optuna(lambda seed: optuna.samplers.TPESampler(seed=seed)),
     "hyperband": _hyperband,
     "ours": _ours,
-    "gp": _optuna(lambda seed: optuna.samplers.GPSampler(seed=seed), SLOW_TRIALS),
+    "gp": _optuna(lambda seed: optuna.samplers.GPSampler(seed=seed)),
     "smac": _smac,
 }
 
