@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
+from fronts import front, on_both, sure_front, traded
 from views import ahead, learnt, next_space, searched, together, tree, tuned
 
 from hyperlens.explain.confirm.confirm import Confirm
@@ -326,10 +327,10 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "timeline": timeline(),
         "spending": spending(choice),
         "luck": lucky(),
-        "pareto": None,
-        "true_front": None,
-        "tradeoff": (),
-        "effects_of": (),
+        "pareto": front(name, choice, text),
+        "true_front": sure_front(text),
+        "tradeoff": (traded(name, text),),
+        "effects_of": (on_both(effect(name), replace(effect(name), objective=text)),),
         "feasibility": None,
         "failures": None,
         "curves": learnt(name, text),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,19 @@ def test_a_best_beyond_a_bound_widens_the_range_there() -> None:
     below = hl.advise(run([FLOAT, OTHER], lambda v: (v["x"] - 0.4) ** 2 + v["y"]))
     assert below.space["y"].lower < 1.0
     assert below.space["y"].upper == 2.0
+
+
+def test_a_range_is_not_widened_where_a_limit_holds_the_best_back() -> None:
+    """Costs fall with y, and only y below 1.6 is allowed: there the range is cut instead."""
+    free = run([FLOAT, OTHER], lambda v: (v["x"] - 0.4) ** 2 - v["y"])
+    trials = tuple(replace(t, excess=(t.values["y"] - 1.6,)) for t in free.trials)
+    found = hl.advise(hl.History(free.space, free.objectives, trials, limits=("y <= 1.6",)))
+    assert told(found).get("y") != "widen"
+    assert found.space["y"].upper < 2.5
+    column = free.space.names.index("y")
+    assert found.places[column, 2] == pytest.approx(
+        0.6, abs=0.05
+    )  # where the best lies, in the middle
 
 
 @pytest.mark.parametrize(

@@ -363,6 +363,13 @@ def test_what_cannot_be_told_is_said() -> None:
     few = hl.curves(ODD["two finished"]())
     assert few.pruning is not None
     assert "cannot be told from 2 trials that went on, where it takes 10" in few.pruning.sentence
+    unmeasured = learning(FEW)
+    unmeasured[2:14, :4] = (
+        np.nan
+    )  # of those that went on hardly any was measured where others stopped
+    skipped = hl.curves(history(unmeasured, [STEPS] * 14 + [4] * 5)).pruning
+    assert skipped is not None
+    assert "fewer than 10 of the 14 trials that went on were measured there" in skipped.sentence
     assert "are the same" in hl.curves(ODD["constant curves"]()).sentence
     with pytest.raises(AnalysisError, match="No trial of this run was stopped"):
         hl.curves(ODD["one trial"]()).pruned(0)
@@ -389,7 +396,7 @@ def test_a_long_run_is_thinned() -> None:
     assert len(record.to_json()) < 900_000
 
 
-def test_a_note_says_which_pruner_stopped_trials_where_the_study_keeps_its_rungs() -> None:
+def test_a_note_says_which_pruner_stopped_trials_where_that_is_known(tmp_path: Path) -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
     def objective(trial: optuna.Trial) -> float:
@@ -402,8 +409,15 @@ def test_a_note_says_which_pruner_stopped_trials_where_the_study_keeps_its_rungs
 
     sampler = optuna.samplers.RandomSampler(seed=0)
     halving = optuna.pruners.SuccessiveHalvingPruner(1, 2)
-    for pruner, told in ((halving, "pruned by successive halving"), (None, "is not recorded")):
-        study = optuna.create_study(sampler=sampler, pruner=pruner)
+    stored = optuna.storages.JournalStorage(
+        optuna.storages.journal.JournalFileBackend(str(tmp_path / "journal.log"))
+    )
+    for pruner, storage, told in (
+        (halving, None, "pruned by successive halving"),
+        (None, None, "the study's pruner was MedianPruner"),
+        (None, stored, "is not recorded"),  # it may have been another object's
+    ):
+        study = optuna.create_study(sampler=sampler, pruner=pruner, storage=storage)
         study.optimize(objective, 16)
         stopped = hl.curves(hl.read(study)).pruning
         assert stopped is not None

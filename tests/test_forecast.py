@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,39 @@ def test_larger_is_better_is_the_same_run_turned_round() -> None:
     np.testing.assert_array_equal(one.gain, other.gain)
     assert other.best == -one.best
     assert "would raise the true score by" in other.sentence
+
+
+def limited(run: hl.History, excess: Callable[[Any], float]) -> hl.History:
+    trials = tuple(replace(t, excess=(float(excess(t.values)),)) for t in run.trials)
+    return hl.History(run.space, run.objectives, trials, limits=("g <= 0",))
+
+
+def test_only_what_keeps_a_limit_is_gained() -> None:
+    """x + y falls to 0, and no further than 1 where x + y >= 1 is asked for; of whether it is kept, the
+    distance is known, or the fact alone."""
+    run = history(SQUARE, lambda v: v["x"] + v["y"], 40)
+    for excess, unsure in (
+        (lambda v: 1 - v["x"] - v["y"], 0.03),
+        (lambda v: float(v["x"] + v["y"] < 1), 0.15),
+    ):
+        bounded = limited(run, excess)
+        found = forecast(bounded)
+        best = min(t.costs[0] for t in bounded.trials if t.feasible)
+        assert found.observed == best
+        assert found.limits == ("g <= 0",)
+        assert "would lower the true loss within the limit by" in found.sentence
+        assert (
+            found.gain[1, -1] <= best - 1 + unsure
+        )  # of a random search, which cannot get below 1
+        assert any("Only configurations that keep g <= 0 count" in note for note in found.notes)
+
+
+def test_a_limit_that_all_keep_changes_nothing_and_one_that_none_keeps_is_refused() -> None:
+    run = history(SQUARE, bowl, 25)
+    np.testing.assert_array_equal(forecast(limited(run, lambda _: -1.0)).gain, forecast(run).gain)
+    for ask in (hl.forecast, hl.advise):
+        with pytest.raises(hl.AnalysisError, match="No trial keeps g <= 0, so there is no best"):
+            ask(limited(run, lambda v: 1 + v["x"]))
 
 
 def test_where_the_error_comes_from_and_what_it_decides() -> None:

@@ -59,6 +59,19 @@ def test_shares_are_the_true_ones_for_every_weight(linear: hl.History) -> None:
     assert "are at odds over the space" in found.reading
 
 
+def test_an_effect_that_leads_only_in_between_and_gives_the_lead_back() -> None:
+    """loss 3 a + b, latency -3 a + 1.2 b: in between a cancels out, and b leads."""
+    X = SPACE.sample(40, 1)
+    a, b, _ = X.T
+    found = hl.tradeoff(run(3 * a + b, -3 * a + 1.2 * b, X))
+    u, v = np.sqrt(10), np.sqrt(9 + 1.2**2)
+    crossings = [(2 / u) / (2 / u + 4.2 / v), (4 / u) / (4 / u + 1.8 / v)]
+    assert [found.names[t.effect] for t in found.leaders] == ["a", "b", "a"]
+    for takeover, crossing in zip(found.leaders[1:], crossings, strict=True):
+        assert takeover.weight == pytest.approx(crossing, abs=0.03)
+        assert takeover.low <= takeover.weight <= takeover.high
+
+
 def test_its_ends_are_the_importance_of_each_objective(linear: hl.History) -> None:
     found = hl.tradeoff(linear, order=2)
     for k, objective in ((0, "loss"), (-1, "latency")):

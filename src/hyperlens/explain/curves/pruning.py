@@ -87,10 +87,12 @@ class Pruning(Record):
         if self.best_trial is None:
             return f"{stopped}, and none reached the end, so nothing says what that cost."
         if not self.told:
-            return (
-                f"{stopped}; whether one would have beaten the best cannot be told from "
-                f"{counted(self.finished, self.noun)} that went on, where it takes {FEWEST}."
-            )
+            went_on = counted(self.finished, self.noun)
+            if self.finished < FEWEST:
+                why = f"from {went_on} that went on, where it takes {FEWEST}"
+            else:
+                why = f"as fewer than {FEWEST} of the {went_on} that went on were measured there"
+            return f"{stopped}; whether one would have beaten the best cannot be told {why}."
         ends = f"{percent(self.level)} interval {self.lost_low:.0f} to {self.lost_high:.0f}"
         return (
             f"{stopped}; of {self.told} whose end can be predicted {self.lost:.1f} would have beaten "

@@ -1,7 +1,8 @@
 """The space to search next: ranges to widen or narrow, parameters to fix, scales, levels to drop.
 
 Everything is read off functions drawn from the posterior of the additive process: where each is
-lowest, and what it loses elsewhere (probes.py, changes.py). The advised space is valid, with its
+lowest, and what it loses elsewhere (probes.py, changes.py); where a run has limits, lowest within them.
+The advised space is valid, with its
 conditions settled, and ready to use: as ConfigSpace's own JSON or YAML, or as Optuna's suggestions.
 """
 
@@ -16,8 +17,9 @@ import numpy as np
 
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.explain.next.changes import LEVEL, Action, Change, Workshop, proposals
-from hyperlens.explain.next.forecast import beyond_limits, prospects
+from hyperlens.explain.next.forecast import prospects
 from hyperlens.explain.next.probes import Probes
+from hyperlens.explain.next.within_limits import limit_notes, of_use
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.changed import changed
@@ -189,7 +191,7 @@ def advise(history: History, *, seed: int = 0, objective: str | None = None) -> 
     tolerance = TOLERATED * float(np.maximum(known.best - known.lowest, 0.0).mean())
     probes = Probes(fitted.model, history.space, known)
     with one_thread():
-        shop = Workshop(probes, fitted.training, tolerance, seed)
+        shop = Workshop(probes, of_use(history, fitted.training), tolerance, seed)
         changes = proposals(shop) if verdict.known else []
         together = fitted.model.widened * _fixed_together(probes, changes)
     low, high = np.quantile(together, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
@@ -212,7 +214,7 @@ def advise(history: History, *, seed: int = 0, objective: str | None = None) -> 
         seed=seed,
         quality=fitted.quality,
         verdict=verdict,
-        notes=(*fitted.notes, *_dropped(history.space, space), *beyond_limits(history)),
+        notes=(*fitted.notes, *_dropped(history.space, space), *limit_notes(history)),
         space=space,
     )
 

@@ -1,7 +1,8 @@
 """What more trials would bring: the expected gain of 10, 20, 50 and 100 more, and whether to stop.
 
 Gains are of the true cost, without the luck of noise: that of the configuration that is expected to
-be best now, less that of the best new one (surrogates/outlook/prospect.py). What is smaller than the
+be best now, less that of the best new one (surrogates/outlook/prospect.py); of a run with limits, both
+keep them. What is smaller than the
 standard error of a cost cannot be told from noise, nor be found again on new data; so a search may
 stop when the expected gain of its next trials is below it, as Makarova et al. 2022 stop when a bound of
 the regret is.
@@ -18,6 +19,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import Fitted, check_scale, fit
 from hyperlens.explain.models.training import Training
 from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
+from hyperlens.explain.next.within_limits import learnt_limits, limit_notes, of_use
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -46,23 +48,14 @@ SOURCES: dict[Source, str] = {
 }
 
 
-def beyond_limits(history: History) -> tuple[str, ...]:
-    """A note where a run has limits, which drawn functions know nothing of."""
-    if not history.limits:
-        return ()
-    return (
-        f"Whether configurations keep {' and '.join(history.limits)} is not part of this: it looks at "
-        "costs alone.",
-    )
-
-
 @dataclass(frozen=True)
 class Forecast(Record):
     """Expected gains (searches, more), their intervals, and the chance of a gain above the error.
 
     `more` counts further trials. `best` is the expected true value of the configuration that is
     expected to be best, `observed` the best that was measured. `error` is the standard error of a
-    cost, `error_from` where it is from; None where the costs show no noise.
+    cost, `error_from` where it is from; None where the costs show no noise. Where there are `limits`,
+    all is of configurations that keep them.
     """
 
     objective: str
@@ -83,6 +76,7 @@ class Forecast(Record):
     quality: Quality
     verdict: Verdict
     notes: tuple[str, ...]
+    limits: tuple[str, ...] = ()
 
     @property
     def ahead(self) -> int:
@@ -100,7 +94,7 @@ class Forecast(Record):
         first, second = (self._gain(s, self.ahead) for s in range(2))
         said = (
             f"{counted(int(self.more[self.ahead]), 'more trial')} of a search by a model would {way} "
-            f"the true {self.objective} by {first}; of a random search, by {second}."
+            f"the true {self.objective}{self._within} by {first}; of a random search, by {second}."
         )
         return guessed(self.verdict, said)
 
@@ -119,6 +113,12 @@ class Forecast(Record):
         if self.stop:
             return f"That is below {error}: stopping loses nothing that could be told from noise."
         return f"That is above {error}: going on is worth it."
+
+    @property
+    def _within(self) -> str:
+        if not self.limits:
+            return ""
+        return " within the limit" if len(self.limits) == 1 else " within the limits"
 
     def _gain(self, search: int, at: int) -> str:
         low, high = number(float(self.low[search, at]), 2), number(float(self.high[search, at]), 2)
@@ -189,7 +189,7 @@ def forecast(
         objective=history.objective(objective).name,
         maximize=history.objective(objective).maximize,
         trials=len(fitted.training.y),
-        observed=history.shown(float(fitted.training.y.min()), objective),
+        observed=history.shown(float(of_use(history, fitted.training).y.min()), objective),
         best=history.shown(float(known.best.mean()), objective),
         searches=tuple(SEARCHES),
         more=np.array(MORE),
@@ -203,8 +203,15 @@ def forecast(
         seed=seed,
         quality=fitted.quality,
         verdict=judge(grounds(history, fitted, ())),
-        notes=(*fitted.notes, *beyond_limits(history)),
+        notes=(*fitted.notes, *_learnt_without(history), *limit_notes(history)),
+        limits=history.limits,
     )
+
+
+def _learnt_without(history: History) -> tuple[str, ...]:
+    if not history.limits:
+        return ()
+    return ("How far a search by a model gets was learnt on runs without limits.",)
 
 
 def prospects(
@@ -228,7 +235,8 @@ def prospects(
     key = ("prospect", seed, history.objective(objective).name)
     if key not in history.memory:
         with one_thread():
-            history.memory[key] = prospect(fitted.model, history.space, seed)
+            limits = learnt_limits(history, fitted.model, fitted.training, seed)
+            history.memory[key] = prospect(fitted.model, history.space, seed, limits)
     found: Prospect = history.memory[key]
     return fitted, found
 

@@ -67,7 +67,8 @@ class Probes:
 
     def _own(self, X: FloatArray) -> FloatArray:
         """The value of each probed draw at its own point, (S, d) -> (S,)."""
-        return np.asarray(self.model.costs(X)[np.arange(len(X)), self.some])
+        assert self.known.look is not None
+        return np.asarray(self.known.look(X)[np.arange(len(X)), self.some])
 
     def ends(self, column: int) -> tuple[float, float]:
         """How probable it is that the best lies at the lower end of an axis, and at the upper one:

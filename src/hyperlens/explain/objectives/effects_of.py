@@ -17,6 +17,10 @@ from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import first_few, number, percent
 
+VALUE = "A value of the parameter, all others averaged over the space."
+MEAN = "What is predicted there on average over all other parameters."
+BAND = "Between these the average lies with this probability, if the surrogate is right."
+
 
 @dataclass(frozen=True)
 class EffectsOf(Record):
@@ -85,11 +89,11 @@ class EffectsOf(Record):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        columns = [Column(self.parameter, self.values, number)]
+        columns = [Column(self.parameter, self.values, number, VALUE)]
         for e in self.effects:
             band = f"{percent(e.level)} band, {e.objective}"
-            columns.append(Column(e.objective, e.mean, number))
-            columns.append(Column(band, ends(e.low, e.high), between(number)))
+            columns.append(Column(e.objective, e.mean, number, MEAN))
+            columns.append(Column(band, ends(e.low, e.high), between(number), BAND))
         return (table(*columns),)
 
     def _columns(self) -> dict[str, Any]:

@@ -44,6 +44,7 @@ SCALES: dict[Scale, str] = {
     "deviation": "standard deviation over the space",
     "range": "range over the trials",
 }
+SURE = "Between these the share lies with this probability, among functions that agree with the trials."
 SHARE = "Part of the variance of {what} over the space that is due to this effect alone."
 
 
@@ -159,7 +160,7 @@ class Tradeoff(Record):
             what = f"the sum of {a} and {b}" if k == middle else title
             columns += [
                 Column(title, self.share[:, k], tenths, SHARE.format(what=what)),
-                Column(f"{percent(self.level)} interval, {title}", limits, between(tenths)),
+                Column(f"{percent(self.level)} interval, {title}", limits, between(tenths), SURE),
             ]
         return (table(*columns),)
 
@@ -302,7 +303,8 @@ def _leaders(
     share: FloatArray, drawn: FloatArray, weight: FloatArray, level: float, widened: FloatArray
 ) -> dict[str, Any]:
     """Effects that clearly have the largest share, from weight 0 to 1. In each draw the weight of a
-    change is the one from which on an effect leads the one before it, or all others if it is the first.
+    change is the one from which on, until its lead ends again, an effect leads the one before it, or all
+    others if it is the first.
     """
     best = share.argmax(axis=0)
     largest = drawn == drawn.max(axis=0)
@@ -316,8 +318,9 @@ def _leaders(
         if k == 0 or not rivals:
             found.append(Takeover(effect, 0.0, 0.0, 0.0))
             continue
-        here = _overtaken((share[effect] - share[rivals].max(axis=0))[:, None], weight)[0]
-        at = _overtaken(drawn[effect] - drawn[rivals].max(axis=0), weight)
+        led = slice(k + int(np.argmax(np.append(best[k:], -1) != effect)))
+        here = _overtaken((share[effect] - share[rivals].max(axis=0))[led, None], weight[led])[0]
+        at = _overtaken((drawn[effect] - drawn[rivals].max(axis=0))[led], weight[led])
         low, high = drawn_interval(at[None], level, float(widened[k]))
         ends = min(float(low[0]), float(here)), max(float(high[0]), float(here))
         found.append(Takeover(effect, float(here), *ends))

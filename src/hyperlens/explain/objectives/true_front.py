@@ -40,6 +40,8 @@ SURE = 0.95
 SHOWN = 20  # trials in a table
 
 PROBABILITY = "Part of the draws of all true costs in which no other configuration beats it."
+MEASURED = "What was measured, averaged where a configuration was run several times."
+EXPECTED = "Mean of the draws of its true cost, without noise."
 OBSERVED = "Whether it is on the front of what was measured."
 
 
@@ -127,8 +129,11 @@ class TrueFront(Record):
         likely = np.argsort(-np.nan_to_num(self.probability), kind="stable")[:SHOWN]
         rows = np.union1d(likely, np.flatnonzero(self.on))[: 2 * SHOWN]
         costs = [
-            Column(f"{word}{name}", values[rows, k].tolist(), number)
-            for word, values in (("", self.observed), ("expected ", self.expected))
+            Column(f"{word}{name}", values[rows, k].tolist(), number, meaning)
+            for word, values, meaning in (
+                ("", self.observed, MEASURED),
+                ("expected ", self.expected, EXPECTED),
+            )
             for k, name in enumerate(self.objectives)
         ]
         return (

@@ -35,7 +35,7 @@ _TRACES = {
 @dataclass
 class StoredTrial:
     """One trial. `state` and `attributes` are Optuna's; `values` is None before it is told, `steps` are
-    the intermediate values."""
+    the intermediate values, `pruner` is that of its study where that is known."""
 
     number: int
     state: str
@@ -45,14 +45,18 @@ class StoredTrial:
     steps: dict[int, float] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
+    pruner: str | None = None
 
     @property
     def reason(self) -> str | None:
         if self.state == "COMPLETE":  # one that was tried again may have an old reason
             return None
         told = next((str(self.attributes[k]) for k in REASONS if self.attributes.get(k)), None)
-        halved = any(key.startswith(_RUNG) for key in self.attributes)
-        return HALVING if told is None and halved and self.state == "PRUNED" else told
+        if told is not None or self.state != "PRUNED":
+            return told
+        if any(key.startswith(_RUNG) for key in self.attributes):
+            return HALVING
+        return f"the study's pruner was {self.pruner}" if self.pruner else None
 
     @property
     def excess(self) -> dict[str, float]:

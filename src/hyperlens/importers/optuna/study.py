@@ -42,6 +42,7 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
     choose([study.study_name], options.study, "this Study object")
     distributions = Distributions()
     trials = []
+    pruner = _pruner(study)
     for frozen in study.get_trials(deepcopy=False):
         for parameter, distribution in frozen.distributions.items():
             distributions.add(parameter, distribution)
@@ -55,6 +56,7 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
                 dict(frozen.intermediate_values),
                 dict(frozen.params),
                 frozen.user_attrs | frozen.system_attrs,
+                pruner,
             )
         )
     name, directions = study.study_name, [direction.name for direction in study.directions]
@@ -62,6 +64,14 @@ def from_study(study: optuna.Study, options: ReadOptions) -> History:
     stored.space, stored.plan = study.user_attrs.get(SPACE), study.user_attrs.get(PLAN)
     stored.stopped, stored.limits = study.user_attrs.get(STOPPED), study.user_attrs.get(LIMITS)
     return _history(stored, f"Optuna study '{name}'", options)
+
+
+def _pruner(study: optuna.Study) -> str | None:
+    """The pruner of a study that lives in memory. Of one in a storage the object has a pruner too, which
+    need not be the one that stopped its trials."""
+    if type(getattr(study, "_storage", None)).__name__ != "InMemoryStorage":
+        return None
+    return type(study.pruner).__name__
 
 
 def from_url(url: str, options: ReadOptions) -> History:

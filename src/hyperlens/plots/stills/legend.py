@@ -3,6 +3,8 @@
 import textwrap
 from typing import Any
 
+import numpy as np
+
 from hyperlens.plots.stills.looks import (
     DASHES,
     MARKS,
@@ -65,7 +67,10 @@ def _sign(trace: dict[str, Any]) -> Any:
         colour = None
         looks["markerfacecolor"] = colormaps[colour_map(marker)](MIDDLE)
     if edge := outline(marker):
-        looks |= {"markeredgecolor": edge["edgecolors"], "markeredgewidth": edge["linewidths"]}
+        looks |= {
+            "markeredgecolor": edge["edgecolors"],
+            "markeredgewidth": np.max(edge["linewidths"]),
+        }
     return Line2D([], [], color=rgba(colour), **looks)
 
 

@@ -22,11 +22,12 @@ def on_a_scale(marker: dict[str, Any]) -> bool:
 
 
 def outline(marker: dict[str, Any]) -> dict[str, Any]:
-    """The edge of a mark, if it has one."""
+    """The edge of a mark, if it has one; of several, each may have its own."""
     line = marker.get("line", {})
-    if not line.get("width"):
+    widths = 0.7 * np.asarray(line.get("width") or 0.0, dtype=float)
+    if not widths.any():
         return {}
-    return {"edgecolors": rgba(line.get("color")), "linewidths": 0.7 * line["width"]}
+    return {"edgecolors": rgba(line.get("color")), "linewidths": widths.tolist()}
 
 
 def percent(value: float, _: object = None) -> str:

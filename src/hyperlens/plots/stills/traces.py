@@ -77,21 +77,24 @@ def _marks(axes: Axes, x: Any, y: Any, marker: dict[str, Any], alpha: float, cli
     symbols = marker.get("symbol", "circle")
     each = list(symbols) if isinstance(symbols, (list, tuple)) else [symbols] * len(x)
     colours: Any = marker.get("color")
-    size = 0.55 * float(marker.get("size", 6))
+    size = np.broadcast_to(0.55 * np.asarray(marker.get("size", 6), dtype=float), len(x))
+    edge = outline(marker)
+    widths = np.broadcast_to(edge.get("linewidths", 0.0), len(x))
     for symbol in dict.fromkeys(each):
         rows = [k for k, s in enumerate(each) if s == symbol]
         looks: dict[str, Any] = {"marker": MARKS.get(symbol, "o")}
-        looks["s"] = size**2 * (2.8 if symbol == "star" else 1.6)
+        looks["s"] = size[rows] ** 2 * (2.8 if symbol == "star" else 1.6)
+        ring = {**edge, "linewidths": widths[rows]} if edge else {}
         looks |= {"alpha": alpha * marker.get("opacity", 1.0), "clip_on": clipped}
         if on_a_scale(marker):
             looks |= {"c": [colours[k] for k in rows], "cmap": colour_map(marker)}
-            looks |= {"vmin": marker.get("cmin"), "vmax": marker.get("cmax"), **outline(marker)}
+            looks |= {"vmin": marker.get("cmin"), "vmax": marker.get("cmax"), **ring}
         elif str(symbol).endswith("-open") and symbol != "line-ns-open":
             looks |= {"facecolors": "none", "edgecolors": rgba(colours)}
         elif symbol == "line-ns-open":
             looks["color"] = rgba(colours)
         else:
-            looks |= {"facecolors": rgba(colours), "linewidths": 0, **outline(marker)}
+            looks |= {"facecolors": rgba(colours), "linewidths": 0, **ring}
         dots = axes.scatter(x[rows], y[rows], zorder=3, **looks)
     if on_a_scale(marker) and marker.get("colorbar"):
         _colour_bar(axes, dots, marker["colorbar"])

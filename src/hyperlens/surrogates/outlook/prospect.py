@@ -10,7 +10,8 @@ often nothing better is found: as rarely as if each trial were RECORDS random on
 of n trials finds nothing better in k more with probability n / (n + k).
 
 Gains are of the true cost: that of the configuration that is expected to be best, less that of the
-best new one; none is below 0.
+best new one; none is below 0. Where there are limits, only what keeps them in a draw is of use to it
+(limited.py), and the best is one that was measured to keep them.
 
 Symbols
     D        draws
@@ -21,7 +22,9 @@ Symbols
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -30,7 +33,9 @@ import scipy
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.outlook.limited import Limits
 
+Look = Callable[[FloatArray], FloatArray]  # drawn costs (N, D) of configurations (N, d)
 Search = Literal["model", "random"]
 
 POINTS = 2048  # N
@@ -54,6 +59,7 @@ class Prospect:
     lowest: FloatArray  # (D,)
     at: FloatArray  # where it is lowest, vectors (D, d)
     noise: float  # standard deviation of the noise at the best
+    look: Look | None = None  # the drawn costs themselves
 
     def gains(self, search: Search, k: int, seed: int = 0) -> FloatArray:
         """Gains of a search of k more trials, as many for each draw, (TIMES * D,)."""
@@ -82,21 +88,25 @@ def part(longer: float, places: FloatArray) -> FloatArray:
     return np.asarray(np.where(places < none, 0.0, phi))
 
 
-def prospect(model: Additive, space: Space, seed: int = 0) -> Prospect:
+def prospect(
+    model: Additive, space: Space, seed: int = 0, limits: Limits | None = None
+) -> Prospect:
     """Draws of a fitted process, looked at and searched."""
     rng = np.random.default_rng([seed, 3])
+    look: Look = model.costs if limits is None else partial(limits.costs, model)
     tried = model.costs(model.X)
     mean = tried.mean(axis=1)
-    now = int(np.argmin(mean))
+    now = int(np.argmin(mean if limits is None else np.where(limits.kept, mean, np.inf)))
     X = space.sample(POINTS, rng)
-    values = model.costs(X)
-    lowest, at = _lowest(model, space, np.vstack([model.X, X]), np.vstack([tried, values]), rng)
+    values = look(X)
+    of_use = tried if limits is None else np.where(limits.kept[:, None], tried, model.y.max())
+    lowest, at = _lowest(look, space, np.vstack([model.X, X]), np.vstack([of_use, values]), rng)
     noise = float(model.noise(mean[[now]])[0])
-    return Prospect(len(model.y), tried[now], np.sort(values, axis=0), lowest, at, noise)
+    return Prospect(len(model.y), tried[now], np.sort(values, axis=0), lowest, at, noise, look)
 
 
 def _lowest(
-    model: Additive, space: Space, X: FloatArray, values: FloatArray, rng: np.random.Generator
+    look: Look, space: Space, X: FloatArray, values: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """The lowest value of each draw and where it is: ever nearer around the lowest so far."""
     lowest, at = values.min(axis=0), X[values.argmin(axis=0)]
@@ -104,7 +114,7 @@ def _lowest(
         around = _moved(space, np.unique(at, axis=0), REACH / 2**round, rng)
         if not len(around):
             continue
-        values = model.costs(around)
+        values = look(around)
         first = values.argmin(axis=0)
         lower = values[first, np.arange(len(lowest))] < lowest
         at = np.where(lower[:, None], around[first], at)

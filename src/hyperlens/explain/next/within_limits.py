@@ -1,0 +1,66 @@
+"""What a run's trials tell of its limits, for what is said of the next ones: forecast and advice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.training import Training
+from hyperlens.runs.history import History
+from hyperlens.spaces.cube import BoolArray
+from hyperlens.spaces.points import same
+from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.outlook.limited import Limits, limit_process
+from hyperlens.words import counted
+
+
+def learnt_limits(history: History, model: Additive, data: Training, seed: int) -> Limits | None:
+    """A process of each limit that trials differ in; None where a run has none."""
+    if not history.limits:
+        return None
+    within = data.X[history.feasible[data.rows]]
+    if not len(within):
+        it = "it" if len(history.limits) == 1 else "them"
+        raise AnalysisError(
+            f"No trial keeps {bounds(history)}, so there is no best to start from; run trials that "
+            f"keep {it} first, or loosen {it}."
+        )
+    kept = np.array([same(within, x).any() for x in model.X], dtype=bool)
+    if not kept.any():  # the process was fitted on others
+        raise AnalysisError(
+            f"None of the {counted(len(kept), 'trial')} learnt from keeps {bounds(history)}; select "
+            "fewer trials with --where (select() in Python)."
+        )
+    excess = np.array([t.excess for t in history.trials], dtype=np.float64)
+    processes = []
+    for k, own in enumerate(excess.T):
+        known = np.isfinite(own)
+        if len(set((own[known] > 0).tolist())) == 2:  # else all keep it
+            X = history.vectors[known]
+            processes.append(limit_process(history.space.cube, X, own[known], seed + k + 1))
+    return Limits(tuple(processes), kept)
+
+
+def of_use(history: History, data: Training) -> Training:
+    """Trials that exceed a limit count as the worst."""
+    kept: BoolArray = history.feasible[data.rows]
+    return replace(data, y=np.where(kept, data.y, data.y.max())) if history.limits else data
+
+
+def bounds(history: History) -> str:
+    return " and ".join(history.limits)
+
+
+def limit_notes(history: History) -> tuple[str, ...]:
+    """What of the limits is part of what is said, and what is not."""
+    if not history.limits:
+        return ()
+    known = sum(all(x == x for x in t.excess) for t in history.trials)
+    kept = sum(t.feasible for t in history.trials)
+    verb = "keeps" if kept == 1 else "keep"
+    return (
+        f"Only configurations that keep {bounds(history)} count, as far as the "
+        f"{counted(known, 'trial')} of which it is known tell where that is: {kept} {verb} it.",
+    )
