@@ -3,7 +3,10 @@ and whether it fails.
 
 A trial that fails or exceeds a limit improves nothing. So what is maximised is the expected improvement
 times the chance that a trial is of use: to keep all limits and not to fail (Gardner et al. 2014); of
-several objectives the improvement is that of the hypervolume. Until a trial was of use, the chance
+several objectives the improvement is that of the hypervolume, up to a reference point behind the worst
+costs where a search explores, so that it looks for the ends of the front, and behind the front itself
+where it exploits: so far behind, what a little more at an end would add outweighs all that lies between
+the ends (Ishibuchi et al. 2018). Until a trial was of use, the chance
 alone is maximised. A bound counts a trial of no use as the worst that was seen.
 
 The chance to keep a limit is that of a normal excess, the chance to fail is the mean of a process of 0
@@ -31,7 +34,7 @@ from hyperlens.surrogates.acquisition import (
     log_expected_improvement,
     lower_confidence_bound,
 )
-from hyperlens.surrogates.free_boxes import FreeBoxes
+from hyperlens.surrogates.free_boxes import FreeBoxes, undominated
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.outcomes import Outcomes
 from hyperlens.surrogates.random_forest.forest import Forest
@@ -42,6 +45,7 @@ SUREST = 1e-6  # a chance that is never quite nothing
 Kind = Literal["lcb", "ei", "ehvi", "feasible"]
 
 MARGIN = 0.1  # of the range of costs, by which the reference point lies behind the worst
+EXPLORING = 1.0  # tau from which on a search explores
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +158,25 @@ def desirability(
         likely = plan.log_chance(believed, unsure) >= np.log(0.5)
         points = np.vstack([points, believed[:m, likely].T])
     reference = reference_point(known.costs[~known.failed])
+    if tau < EXPLORING:
+        behind = reference_point(known.costs[known.feasible], of_front=True)
+        reference = np.minimum(behind, reference)
     return replace(plan, free=FreeBoxes.of(points, reference))
 
 
-def reference_point(costs: FloatArray) -> FloatArray:
-    """A little behind the worst of costs (n, m). The worst of the front alone would leave no reward for
-    going beyond its ends, which a young front has in the wrong places.
+def reference_point(costs: FloatArray, of_front: bool = False) -> FloatArray:
+    """A little behind the worst of costs (n, m), or of those that no other beats. The worst of the front
+    alone leaves no reward for going beyond its ends, which a young front has in the wrong places.
 
-    >>> reference_point(np.array([[0.0, 2.0], [1.0, 0.0]])).tolist()
+    >>> reference_point(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 2.0]])).tolist()
+    [2.2, 2.2]
+    >>> reference_point(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 2.0]]), of_front=True).tolist()
     [1.1, 2.2]
     """
     wide = np.ptp(costs, axis=0)
-    return np.asarray(costs.max(axis=0) + MARGIN * np.where(wide > 0, wide, 1.0))
+    wide = np.where(wide > 0, wide, 1.0)
+    if of_front:
+        costs = costs[undominated(costs)]
+        own = np.ptp(costs, axis=0)
+        wide = np.where(own > 0, own, wide)
+    return np.asarray(costs.max(axis=0) + MARGIN * wide)
