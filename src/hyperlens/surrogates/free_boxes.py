@@ -43,8 +43,9 @@ def undominated(points: FloatArray) -> BoolArray:
     >>> undominated(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
     [True, True, False]
     """
-    no_better = (points[:, None] >= points).all(axis=2)
-    return np.asarray(~(no_better & (points[:, None] > points).any(axis=2)).any(axis=1))
+    no_better = np.all(points[:, None] >= points, axis=2)
+    worse = np.any(points[:, None] > points, axis=2)
+    return np.asarray(~np.any(no_better & worse, axis=1))
 
 
 def _boxes(points: list[tuple[float, ...]], reference: tuple[float, ...]) -> list[Box]:
