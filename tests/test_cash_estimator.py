@@ -179,7 +179,12 @@ def test_a_pool_of_one_s_own() -> None:
         numbers, y
     )
     assert {t.values["model"] for t in model.history_.trials} == {"bayes", "logistic"}
-    assert isinstance(model.best_model_, (GaussianNB, LogisticRegression))
+    members = model.best_model_.models
+    assert {type(m) for m in members} == {GaussianNB, LogisticRegression}
+    assert model.ensemble_.together < model.ensemble_.single == pytest.approx(model.best_loss_)
+    alone = clone(model).set_params(ensemble=1).fit(numbers, y)
+    assert isinstance(alone.best_model_, LogisticRegression)
+    assert alone.ensemble_.sentence.startswith("The model is logistic alone")
     weighted = model.search_.weights[model.search_.models.index("logistic")]
     assert weighted == pytest.approx(2 / 3)  # one hyperparameter against none
 

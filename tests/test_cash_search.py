@@ -23,7 +23,7 @@ from hyperlens.cash.models.pool import pool_space
 from hyperlens.cash.results.model_search import ModelSearch, model_search
 from hyperlens.cash.results.one_model import one_model
 from hyperlens.cash.search.evaluation import Evaluation
-from hyperlens.cash.search.optimizers import OPTIMIZERS, first_vectors, make_optimizer
+from hyperlens.cash.search.optimizers import OPTIMIZERS, SCHEDULED, first_vectors, make_optimizer
 from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.optimize.models.model_sampling import ModelSampler
 from hyperlens.optimize.optimizers.schedule import schedule
@@ -123,7 +123,7 @@ def test_defaults_are_tried_on_all_rows_first() -> None:
     drawn = [small.ask() for _ in range(16)]
     budgets = [p.proposal.budget for p in drawn if p and p.values in defaults]
     assert budgets == [1.0] * 2 + [1 / 3] * 2 + [1 / 9] * 5
-    for name in OPTIMIZERS:
+    for name in SCHEDULED:
         first = make_optimizer(name, space, evaluations=33, first=first_ones).ask()
         plain = make_optimizer(name, space, evaluations=33).ask()
         assert first is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,24 @@ LARGEST_SEED = 2**31
 class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Searches over models, then trains the best on all rows.
 
-    `evaluations` are so many on all rows, each over `folds` splits (10, fewer for more than
-    10,000 rows). `optimizer`: "hyperband", "halving", "asha", "random" or "smbo"; `sampling`:
-    "weighted" (a model's chance doubles with each hyperparameter), "volume", "uniform", or a weight
-    for each model. `metric` is a scorer of scikit-learn or its name. After `time` seconds no
-    evaluation begins; one that takes longer than `timeout`, by default a tenth of `time`, fails
-    with this reason, as does one that raises. With a `storage` the search can be stopped and goes
+    `evaluations` are so many on all rows (99; with a `time` as many as it allows), each over `folds`
+    splits (10, fewer for more than 10,000 rows; 5 or fewer in a `time`). `optimizer`: "anytime",
+    "hyperband", "halving", "asha", "random" or "smbo"; by default "hyperband", and in a `time`
+    "anytime", which begins with quick models on few rows. `sampling`: "weighted" (a model's chance
+    doubles with each hyperparameter), "volume", "uniform", or a weight for each model. `metric` is a
+    scorer of scikit-learn or its name. `fit` ends within `time` seconds, the last training included;
+    an evaluation that takes longer than `timeout`, by default a tenth of `time`, fails with this
+    reason, as does one that raises. With a `storage` the search can be stopped and goes
     on when fitted again. `models` are names of the built-in pool; an own one is a `space` with a
     category `model`, and `build`, which makes the estimator of a configuration, a dict. `defaults`
-    tries each model's default configuration among the first. The best configuration is trained on
-    all rows `refits` times (10, fewer for more than 10,000 rows), each time with another seed if
-    that changes anything, and predicts by the mean.
+    tries each model's default configuration among the first. Up to `ensemble` configurations predict
+    together, chosen by their predictions for held-out rows; 1 is the best one alone. They are trained
+    on all rows `refits` times in all (10, fewer for more than 10,000 rows), each time with another
+    seed if that changes anything, and predict by the mean.
 
-    Attributes: best_configuration_, best_model_ (fitted), best_loss_ (in the metric's own
-    direction), leaderboard_ (a frame), history_ (for all that Hyperlens explains), search_ (how
+    Attributes: best_configuration_, best_model_ (fitted), best_loss_ (of the best configuration alone,
+    in the metric's own direction), ensemble_ (what predicts together and what that adds),
+    leaderboard_ (a frame), history_ (for all that Hyperlens explains), search_ (how
     many evaluations each model got).
     """
 
@@ -47,8 +52,8 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def __init__(
         self,
-        evaluations: int = 99,
-        optimizer: str = "hyperband",
+        evaluations: int | None = None,
+        optimizer: str | None = None,
         sampling: Sampling = "weighted",
         folds: int | None = None,
         metric: str | Callable[..., float] | None = None,
@@ -62,24 +67,26 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         build: Builder | None = None,
         defaults: bool = True,
         refits: int | None = None,
+        ensemble: int = 10,
         random_state: Any = 0,
     ) -> None:
         self.evaluations, self.optimizer, self.sampling = evaluations, optimizer, sampling
         self.folds, self.metric, self.time, self.timeout = folds, metric, time, timeout
         self.workers, self.storage, self.study = workers, storage, study
         self.models, self.space, self.build, self.defaults = models, space, build, defaults
-        self.refits, self.random_state = refits, random_state
+        self.refits, self.ensemble, self.random_state = refits, ensemble, random_state
 
     def fit(self, X: Any, y: Any) -> Any:
         """Search and train; what cannot be learnt from is refused in one sentence."""
+        began = monotonic()
         frame, target = self._checked(X, y)
         options = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
-        search = Search(frame, target, self._task, seed=self._seed(), **options)
+        search = Search(frame, target, self._task, seed=self._seed(), began=began, **options)
         self.history_ = search.run()
         best = best_trial(self.history_)
         self.best_configuration_ = dict(best.values)
         self.best_loss_ = float(best.costs[0])
-        self.best_model_ = search.refit(best)
+        self.best_model_, self.ensemble_ = search.finish(self.history_)
         self.search_ = model_search(self.history_)
         self.leaderboard_ = leaderboard(self.history_)
         return self

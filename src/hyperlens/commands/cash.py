@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ from hyperlens.runs.history import History
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 BY_SIZE = "10; fewer from 10,000 rows on"
+FOR_SEARCH = 5  # seconds of --time that are left at least, however long the table took to be read
 
 
 def duration(flag: str, help: str) -> Any:
@@ -43,10 +45,18 @@ SEARCH = like(
     metric=typer.Option(
         help="A scorer of scikit-learn; by default log loss, or RMSE for a number."
     ),
-    optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
+    optimizer=Annotated[
+        OptimizerName | None,
+        typer.Option(
+            help="How configurations are chosen.",
+            show_default="anytime with --time, else hyperband",
+        ),
+    ],
     sampling=typer.Option(help="How often each model is drawn."),
-    evaluations=typer.Option(min=1, help="Evaluations on all rows."),
-    time=duration("--time", "Then no evaluation begins: 90s, 10m, 2h."),
+    evaluations=typer.Option(
+        min=1, help="Evaluations on all rows.", show_default="99; with --time what it allows"
+    ),
+    time=duration("--time", "For all until the model is written: 90s, 10m, 2h."),
     timeout=duration(
         "--timeout", "Ends one evaluation, which fails; by default a tenth of --time."
     ),
@@ -54,6 +64,7 @@ SEARCH = like(
     refits=typer.Option(
         min=1, help="Trainings of the best that are averaged.", show_default=BY_SIZE
     ),
+    ensemble=typer.Option(min=1, help="Configurations that predict together; 1 is the best alone."),
     models=several("Search these models only; repeatable.", "--model"),
     workers=typer.Option(min=1, help="Evaluations at once."),
     storage=Annotated[
@@ -80,6 +91,7 @@ def cash(
     from hyperlens.reports import check
     from hyperlens.terminal.text import say
 
+    began = monotonic()
     if html:
         refuse_overwriting(source, html)
         check(html)
@@ -87,7 +99,9 @@ def cash(
     folder = check_folder(out)
     choices["storage"] = choices["storage"] or f"sqlite:///{folder / 'search.db'}"
     study = _study(columns["target"], table.name)
-    search = Search(table.X, table.y, table.task, study=study, **choices)
+    if choices["time"] is not None:
+        began = max(began, monotonic() + FOR_SEARCH - choices["time"])
+    search = Search(table.X, table.y, table.task, study=study, began=began, **choices)
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)
     _finish(search, table, history, folder, html, form)
@@ -123,7 +137,7 @@ def _searched(search: Search) -> tuple[History, bool]:
     from hyperlens.terminal.text import say
 
     try:
-        with stopped_by_a_signal(), tuning(search.evaluations) as show:
+        with stopped_by_a_signal(), tuning(search.planned or 0) as show:
             return search.run(show), False
     except KeyboardInterrupt:
         history = search.history()
@@ -147,8 +161,11 @@ def _finish(
     record = model_search(history)
     print_record(record, form, [])
     aside = form != "table"
-    model = search.refit(best)
-    card = model_card(search, table, record, best, model)
+    model, ensemble = search.finish(history)
+    typer.echo(ensemble.sentence, err=aside)
+    for note in ensemble.notes:
+        typer.echo(note, err=aside)
+    card = model_card(search, table, record, best, model, ensemble)
     path, page = write_folder(folder, whole_pipeline(table, model), card)
     typer.echo(f"Model: {terminal.printable(path)}", err=aside)
     typer.echo(f"Card: {terminal.printable(page)}", err=aside)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def tuning(trials: int) -> Iterator[Callable[[Status], None]]:
-    """A bar with the best so far on standard error; in a pipe one line for each improvement.
+    """A bar with the best so far on standard error, and the seconds left where there is a limit; in a
+    pipe one line for each improvement.
 
     The bar is drawn when told, not by a thread: worker processes are forked meanwhile.
     """
@@ -45,7 +46,7 @@ def tuning(trials: int) -> Iterator[Callable[[Status], None]]:
             print(_in_words(status), file=sys.stderr, flush=True)
 
     with bar:
-        task = bar.add_task("starting", total=trials)
+        task = bar.add_task("starting", total=trials or None)
         yield show
 
 
@@ -55,7 +56,10 @@ def _in_words(status: Status) -> str:
         best = f"{counted(status.front, 'trial')} on the front"
     where = "" if status.best_trial is None else f" in trial {status.best_trial}"
     failed = f", {status.failed} failed" if status.failed else ""
-    return f"{best}{where}{failed}, {status.finished} of {counted(status.total, 'trial')}"
+    done = f"{status.finished} of {counted(status.total, 'trial')}"
+    if status.left is not None:
+        done = f"{counted(status.finished, 'trial')}, {status.left:.0f} s left"
+    return f"{best}{where}{failed}, {done}"
 
 
 @contextmanager

@@ -12,6 +12,14 @@ from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 
 ROOT = "model"
+QUICK_FIRST = (  # models by what they cost on a few hundred rows and more
+    *("GaussianNB", "Ridge", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    *("BernoulliNB", "ElasticNet", "AdditiveRidge", "LogisticRegression", "QuadraticRidge"),
+    *("XGBoost", "XGBRegressor", "KNeighborsClassifier", "KNeighborsRegressor", "KernelRidge"),
+    *("ExtraTreesClassifier", "ExtraTreesRegressor", "RandomForestClassifier"),
+    *("RandomForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor"),
+    *("AdaBoostClassifier", "AdaBoostRegressor"),
+)
 
 
 def pool(task: Task, models: Sequence[str] | None = None) -> tuple[Model, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from hyperlens import __version__
 from hyperlens.cash.data.dataset import Table
 from hyperlens.cash.results.model_search import ModelSearch
+from hyperlens.cash.search.ensemble import Ensemble
 from hyperlens.cash.search.search import Search
 from hyperlens.record import Record
 from hyperlens.runs.history import Trial
@@ -29,7 +30,8 @@ FEW_ROWS = 200
 class ModelCard(Record):
     """All that is to be known of a fitted model. `folds` are its validation losses, one a split, in
     the metric's own direction; `guess` is that of predicting without looking at the columns.
-    `separator` is that of the table's file, None if it is no CSV."""
+    `separator` is that of the table's file, None if it is no CSV. `together` says which configurations
+    predict together and what that adds."""
 
     made: str
     table: str
@@ -53,6 +55,7 @@ class ModelCard(Record):
     leaders: tuple[Mapping[str, Any], ...]
     limits: tuple[str, ...]
     versions: Mapping[str, str]
+    together: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -72,12 +75,12 @@ class ModelCard(Record):
 
 
 def model_card(
-    search: Search, table: Table, record: ModelSearch, best: Trial, model: Any
+    search: Search, table: Table, record: ModelSearch, best: Trial, model: Any, ensemble: Ensemble
 ) -> ModelCard:
-    """Describe the fitted model of a search; measures its configuration's splits once more."""
+    """Describe the fitted model of a search."""
     evaluation, target = search.evaluation, search.target
     sign = -1.0 if target.maximize else 1.0
-    folds = sign * np.array(evaluation.losses(best.values, best.budget or 1.0))
+    folds = sign * np.array(_losses(search, best))
     classes: dict[str, int] = {}
     if table.task == "classification":
         values, counts = np.unique(table.y, return_counts=True)
@@ -106,9 +109,9 @@ def model_card(
         guess=guess,
         trainings=len(getattr(model, "models", (model,))),
         search={
-            "optimizer": search.optimizer,
+            "optimizer": search.method,
             "sampling": record.sampling,
-            "evaluations": search.evaluations,
+            "evaluations": search.planned or "as many as there was time for",
             "folds": evaluation.splits,
             "seed": search.seed,
             "configurations": int(record.reached[:, 0].sum()),
@@ -123,7 +126,22 @@ def model_card(
         ),
         limits=_limits(table, record, folds, guess, target.maximize),
         versions=_versions(),
+        together=(ensemble.sentence, *ensemble.notes),
     )
+
+
+def _losses(search: Search, best: Trial) -> list[float]:
+    """One a split: as they were measured, or measured again where that is not known and there is no
+    limit; else their mean."""
+    evaluation, part = search.evaluation, best.budget or 1.0
+    kept = evaluation.kept
+    predictions = None if kept is None else kept.read(best.values, part)
+    if predictions is not None and evaluation.by_predictions:
+        held = (rows for _, rows in evaluation.rows)
+        return [-evaluation.scores(p, rows) for p, rows in zip(predictions, held, strict=True)]
+    if search.time is None:
+        return evaluation.losses(best.values, part)
+    return [-best.costs[0] if search.target.maximize else best.costs[0]]
 
 
 def _limits(

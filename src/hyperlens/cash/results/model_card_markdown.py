@@ -96,11 +96,13 @@ def _reading(card: ModelCard) -> str:
 
 def _averaged(card: ModelCard) -> str:
     if card.trainings == 1:
-        return "The model was trained once, on all rows."
-    return (
-        f"The model is the mean of {card.trainings} trainings of this configuration on all rows, "
-        "each with another seed; the losses above are those of single trainings."
-    )
+        how = "The model was trained once."
+    else:
+        how = (
+            f"The model is the mean of {card.trainings} trainings, each with another seed or another "
+            "configuration; the losses above are those of the best configuration alone, trained once."
+        )
+    return " ".join([*(safe(sentence) for sentence in card.together), how])
 
 
 def _classes(card: ModelCard) -> str:

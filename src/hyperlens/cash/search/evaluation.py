@@ -9,26 +9,62 @@ Symbols
     r      budget, 0 < r <= 1: class c keeps max(1, round(r n_c)) rows
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from threadpoolctl import threadpool_limits
 
 from hyperlens.cash.data.column_kinds import TableError
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import build
+from hyperlens.cash.search.kept import Kept
+from hyperlens.cash.search.pace import splits_at
 from hyperlens.errors import SourceError
-from hyperlens.spaces.cube import IntArray
+from hyperlens.spaces.cube import FloatArray, IntArray
 
 DEFAULT_METRIC: dict[Task, str] = {
     "classification": "neg_log_loss",
     "regression": "neg_root_mean_squared_error",
 }
 HELD_OUT = 0.2  # part of the rows that a split measures on
+MOST_HELD = 20_000  # rows that a single split needs to measure on
+
+
+class ToldNumbers(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A model that has predicted already: what scorers need of one."""
+
+    def __init__(self, predictions: Any = None) -> None:
+        self.predictions = predictions
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> Any:
+        return self.predictions
+
+
+class Told(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The same of chances."""
+
+    def __init__(self, predictions: Any = None, classes: Any = None) -> None:
+        self.predictions, self.classes = predictions, classes
+        self.classes_ = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[self.predictions.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +72,9 @@ class Evaluation:
     """An objective with a budget: call it with a configuration.
 
     `metric` is a scorer of scikit-learn or its name; the loss is its negative. `builder` makes the
-    estimator of a configuration where that is not one of the pool.
+    estimator of a configuration where that is not one of the pool. `disjoint` splits hold out every
+    row once, and of one split at most 20,000 rows; on a part of the rows fewer splits are looked at.
+    What is predicted for held-out rows goes to `kept`.
     """
 
     X: Any  # a frame
@@ -46,36 +84,78 @@ class Evaluation:
     metric: str | Callable[..., float] | None = None
     seed: int = 0
     builder: Callable[[Mapping[str, Any]], Any] | None = None
+    disjoint: bool = False
+    kept: Kept | None = None
+    _guess: list[float] = field(default_factory=list, init=False, repr=False)
 
     def __call__(self, configuration: Mapping[str, Any], budget: float = 1.0) -> float:
         return float(np.mean(self.losses(configuration, budget)))
 
     def losses(self, configuration: Mapping[str, Any], budget: float = 1.0) -> list[float]:
         """One loss a split."""
+        rows = self.rows[: splits_at(budget, self.splits)] if self.disjoint else self.rows
         with threadpool_limits(1):  # workers share the cores; the same bytes on any number of them
-            return [
+            found = [
                 self.loss(configuration, train[self.subset(train, budget)], held)
-                for train, held in self.rows
+                for train, held in rows
             ]
+        predictions = [predicted for _, predicted in found if predicted is not None]
+        if self.kept is not None and len(predictions) == self.splits:
+            self.kept.write(configuration, budget, predictions)
+        return [loss for loss, _ in found]
 
-    def loss(self, configuration: Mapping[str, Any], train: IntArray, held: IntArray) -> float:
-        """Trained on some rows, measured on others."""
+    def loss(
+        self, configuration: Mapping[str, Any], train: IntArray, held: IntArray
+    ) -> tuple[float, FloatArray | None]:
+        """Trained on some rows, measured on others; and what it predicts for those, if that is kept."""
         model = self.model(configuration)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor configuration is not the user's mistake
             model.fit(self.X.iloc[train], self.y[train])
-            score = self._scorer(model, self.X.iloc[held], self.y[held])
+            held_out = self.X.iloc[held]
+            predicted = None if self.kept is None else self.predicted(model, held_out)
+            if predicted is None or not self.by_predictions:
+                score = self._scorer(model, held_out, self.y[held])
+            else:
+                score = self.scores(predicted, held)
         if not np.isfinite(score):
             raise ValueError(f"the score is {score}")
-        return -float(score)
+        return -float(score), predicted
+
+    def predicted(self, model: Any, X: Any) -> FloatArray | None:
+        """Numbers, or the chances of all classes; None of a classifier that knows no chances."""
+        if self.task == "regression":
+            return np.asarray(model.predict(X), dtype=np.float64)
+        if not hasattr(model, "predict_proba"):
+            return None
+        chances = np.zeros((len(X), len(self.classes)))
+        chances[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
+        return chances
+
+    @property
+    def by_predictions(self) -> bool:
+        """Is the metric one of predictions alone, whoever made them?"""
+        name = self.metric or DEFAULT_METRIC[self.task]
+        return isinstance(name, str) and (self.task == "regression" or name == "neg_log_loss")
+
+    def scores(self, predictions: FloatArray, rows: IntArray) -> float:
+        """The metric of predictions for these rows."""
+        told = Told(predictions, self.classes)
+        if self.task == "regression":
+            told = ToldNumbers(predictions)
+        return float(self._scorer(told, self.X.iloc[rows], self.y[rows]))
 
     def guessed(self) -> float:
         """The loss of predicting without looking at the columns; raises what the metric raises."""
         from sklearn.dummy import DummyClassifier, DummyRegressor
 
+        if self._guess:
+            return self._guess[0]
         classes = self.task == "classification"
         guess = DummyClassifier(strategy="prior") if classes else DummyRegressor()
-        return float(np.mean(replace(self, builder=lambda _: guess).losses({})))
+        losses = replace(self, builder=lambda _: guess, kept=None).losses({})
+        self._guess.append(float(np.mean(losses)))
+        return self._guess[0]
 
     def model(self, configuration: Mapping[str, Any]) -> Any:
         """The estimator that a configuration means, not fitted."""
@@ -85,25 +165,40 @@ class Evaluation:
     @cached_property
     def rows(self) -> list[tuple[IntArray, IntArray]]:
         """Training and held-out rows of each split, stratified by class."""
-        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+        from sklearn.model_selection import (
+            KFold,
+            ShuffleSplit,
+            StratifiedKFold,
+            StratifiedShuffleSplit,
+        )
 
         kind: Any = ShuffleSplit
         if self.task == "classification":
             kind = StratifiedShuffleSplit
-            values, counts = np.unique(self.y, return_counts=True)
+            values, counts = self.classes, np.bincount(self.codes)
             if counts.min() < 2:
                 raise TableError(
                     f"The class '{values[counts < 2][0]}' has one row, which cannot be both trained on "
                     "and measured; remove it or merge it with another class."
                 )
             held = int(np.ceil(HELD_OUT * len(self.y)))
+            if self.disjoint and self.splits > 1:
+                held = len(self.y) // self.splits
             if min(held, len(self.y) - held) < len(values):
                 raise TableError(
                     f"{len(self.y)} rows are too few for {len(values)} classes, of which each part of "
                     "a split needs one row; add rows or merge classes."
                 )
-        splitter = kind(n_splits=self.splits, test_size=HELD_OUT, random_state=self.seed)
-        return list(splitter.split(np.arange(len(self.y)), self.y))
+        held_out: float | int = HELD_OUT
+        if self.disjoint and HELD_OUT * len(self.y) > MOST_HELD:
+            held_out = MOST_HELD
+        splitter = kind(n_splits=self.splits, test_size=held_out, random_state=self.seed)
+        if self.disjoint and self.splits > 1:
+            whole = KFold if self.task == "regression" else StratifiedKFold
+            splitter = whole(self.splits, shuffle=True, random_state=self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a class with fewer rows than splits is held out less
+            return list(splitter.split(np.arange(len(self.y)), self.codes))
 
     def subset(self, train: IntArray, budget: float) -> IntArray:
         """Positions of the training rows that a budget allows: the first of each class, in an order
@@ -113,11 +208,22 @@ class Evaluation:
         order = np.random.default_rng([self.seed, len(train)]).permutation(len(train))
         if self.task == "regression":
             return np.sort(order[: max(2, round(budget * len(train)))])
-        classes = np.unique(self.y[train], return_inverse=True)[1][order]
-        by_class = (order[classes == c] for c in range(classes.max() + 1))
+        classes = self.codes[train][order]
+        by_class = (order[classes == c] for c in np.unique(classes))
         return np.sort(
             np.concatenate([rows[: max(1, round(budget * len(rows)))] for rows in by_class])
         )
+
+    @cached_property
+    def classes(self) -> Any:
+        return np.unique(self.y)
+
+    @cached_property
+    def codes(self) -> Any:
+        """The class of each row by its place among the classes; numbers as they are."""
+        if self.task == "regression":
+            return self.y
+        return np.unique(self.y, return_inverse=True)[1]
 
     @cached_property
     def _scorer(self) -> Any:
@@ -127,7 +233,7 @@ class Evaluation:
         if not isinstance(name, str):
             return name
         if name == "neg_log_loss":  # all classes, also those that a split does not hold
-            chances = {"response_method": "predict_proba", "labels": np.unique(self.y)}
+            chances = {"response_method": "predict_proba", "labels": self.classes}
             return make_scorer(log_loss, greater_is_better=False, **chances)
         if name not in get_scorer_names():
             raise SourceError(

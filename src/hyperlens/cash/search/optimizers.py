@@ -15,11 +15,12 @@ from hyperlens.optimize import SMBO, Optimizer
 from hyperlens.optimize.models.model_sampling import ROOT, ModelSampler, Sampling, model_weights
 from hyperlens.optimize.optimizers.halving import Asynchronous, Entry, Halving, Hyperband
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.spaces.points import same
+from hyperlens.spaces.points import keys, same
 from hyperlens.spaces.space import Space
 
-OptimizerName = Literal["hyperband", "halving", "asha", "random", "smbo"]
+OptimizerName = Literal["anytime", "hyperband", "halving", "asha", "random", "smbo"]
 OPTIMIZERS: tuple[str, ...] = get_args(OptimizerName)
+SCHEDULED = OPTIMIZERS[1:]  # all but the one that goes by the clock (anytime.py)
 
 DESIGN = 1 / 3  # of smbo's evaluations come before its first surrogate
 REDRAWS = 20  # rounds of drawing configurations again that were drawn already
@@ -36,7 +37,7 @@ def make_optimizer(
 ) -> Optimizer:
     """An optimiser by its name; `evaluations` are so many at full budget. It begins with the
     vectors `first`, as far as they fit, each at full budget or at the smallest."""
-    if name not in OPTIMIZERS:
+    if name not in SCHEDULED:
         raise SpaceError(f"There is no optimiser '{name}'; choose one of {listed(OPTIMIZERS)}.")
     if evaluations < 1:
         raise SpaceError(f"{evaluations} evaluations are none; choose at least 1.")
@@ -124,11 +125,12 @@ def _different(
 ) -> list[FloatArray]:
     """What is not known yet; others are drawn in place of the rest, as long as there are any."""
     new: list[FloatArray] = []
+    wanted, before = len(search._running[bracket].rungs[0]), set(keys(known))
     for attempt in range(REDRAWS):
-        for vector in drawn:
-            if not same(np.vstack([known, *new]), vector).any():
-                new.append(vector)
-        missing = len(search._running[bracket].rungs[0]) - len(new)
+        fresh = keys(np.array(drawn))
+        new += [drawn[row] for key, row in fresh.items() if key not in before]
+        before |= fresh.keys()
+        missing = wanted - len(new)
         if not missing:
             break
         drawn = list(search._draw_vectors(missing, 6, bracket, attempt))

@@ -1,14 +1,19 @@
-"""The last training: the chosen configuration on all rows, with several seeds, averaged.
+"""The last training: the chosen configurations on all rows, with several seeds, averaged.
 
 Where a model draws at random (rows, columns, splits), the mean of several trainings is steadier than
-any of them. One that does not is trained once.
+any of them. One that does not is trained once. With a time limit nothing is begun that is not expected
+to end: rows are left out before a member is, and a training that may take too long runs in a process
+that can be ended.
 """
 
 from __future__ import annotations
 
+import multiprocessing as mp
+import os
+import time
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +21,28 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from hyperlens.cash.search.ensemble import tempered_by
 from hyperlens.cash.search.evaluation import Evaluation
+from hyperlens.cash.search.kept import key_of
+from hyperlens.cash.search.pace import Pace, splits_at
+from hyperlens.optimize.models.model_sampling import ROOT
 
 SOME_ROWS = 1000  # that show whether two trainings differ
+SURE = 0.3  # of the seconds left: what is expected to take less is trained in this process
+ENOUGH_LEFT = 0.6  # of the seconds left may be used by the first member, so that others follow
+FEWEST_ROWS = 200  # a member is not trained on fewer
+NEARLY_ALL = 0.9  # of the rows: then on all
+WORTH = 2.0  # times as many rows make another training worth its time
 
 
 class _Mean(BaseEstimator):  # type: ignore[misc]  # no types
-    def __init__(self, models: Sequence[Any] = ()) -> None:
-        self.models = models
+    def __init__(
+        self,
+        models: Sequence[Any] = (),
+        weights: Sequence[float] | None = None,
+        temperature: float = 1.0,
+    ) -> None:
+        self.models, self.weights, self.temperature = models, weights, temperature
 
 
 class MeanClassifier(ClassifierMixin, _Mean):  # type: ignore[misc]
@@ -35,7 +54,9 @@ class MeanClassifier(ClassifierMixin, _Mean):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Any:
         check_is_fitted(self, "classes_")
-        return np.mean([model.predict_proba(X) for model in self.models], axis=0)
+        each = [model.predict_proba(X) for model in self.models]
+        mean = np.average(each, axis=0, weights=self.weights)
+        return mean if self.temperature == 1.0 else tempered_by(mean, self.temperature)
 
     def predict(self, X: Any) -> Any:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -50,7 +71,7 @@ class MeanRegressor(RegressorMixin, _Mean):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         check_is_fitted(self, "fitted_")
-        return np.mean([model.predict(X) for model in self.models], axis=0)
+        return np.average([model.predict(X) for model in self.models], axis=0, weights=self.weights)
 
 
 def refitted(evaluation: Evaluation, configuration: Mapping[str, Any], times: int) -> Any:
@@ -58,24 +79,156 @@ def refitted(evaluation: Evaluation, configuration: Mapping[str, Any], times: in
 
     One training where the seed changes nothing, or where an own classifier knows no chances.
     """
-    X, y = evaluation.X, evaluation.y
+    (trained,) = train(evaluation, [Member(configuration, 1.0)], times, Pace(None))
+    return together(evaluation, [trained])
 
-    def trained(seed: int) -> Any:
-        return replace(evaluation, seed=evaluation.seed + seed).model(configuration).fit(X, y)
 
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A configuration, how much it counts, and what came of its training on a part of the rows."""
+
+    configuration: Mapping[str, Any]
+    weight: float
+    models: tuple[Any, ...] = ()
+    part: float = 0.0
+    measured_on: float = 1.0  # part of the rows that its predictions are of
+
+    @property
+    def name(self) -> tuple[str, str]:
+        return str(self.configuration.get(ROOT, "")), key_of(self.configuration)
+
+
+def train(
+    evaluation: Evaluation, members: Sequence[Member], times: int, pace: Pace
+) -> list[Member]:
+    """Train members on all rows, or on as many as there is time for; the first one at any rate.
+
+    Each once, the first first; then again with other seeds, those that count most more often, as long
+    as there is time. Those for which there is none are left out.
+    """
+    classes = evaluation.task == "classification"
+    trained: list[Member] = []
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # the search has seen this configuration succeed
-        first = trained(0)
-        classes = evaluation.task == "classification"
-        if times == 1 or (classes and not hasattr(first, "predict_proba")):
-            return first
-        second = trained(1)
-        some = X.iloc[:SOME_ROWS]
-        if np.array_equal(_predicted(first, some, classes), _predicted(second, some, classes)):
-            return first
-        models = [first, second, *(trained(k) for k in range(2, times))]
-    kind = MeanClassifier if classes else MeanRegressor
-    return kind(models).fit(X, y)
+        for place, member in enumerate(members):
+            alone = place == 0 and len(members) > 1
+            seconds = pace.left * (ENOUGH_LEFT if alone else 1.0)
+            trained += _grown(evaluation, member, pace, seconds, needed=not trained)
+        for k, member in enumerate(trained):
+            wanted = max(1, round(times * member.weight))
+            if wanted == 1 or (classes and not hasattr(member.models[0], "predict_proba")):
+                continue
+            trained[k] = _again(evaluation, member, wanted, pace)
+    return trained
+
+
+def _again(evaluation: Evaluation, member: Member, wanted: int, pace: Pace) -> Member:
+    """The member with other seeds too, if they change anything."""
+    classes, some = evaluation.task == "classification", evaluation.X.iloc[:SOME_ROWS]
+    models = list(member.models)
+    for seed in range(1, wanted):
+        began = time.monotonic()
+        if pace.seconds is not None and _expected(pace, member, member.part) > SURE * pace.left:
+            break
+        models.append(_fitting(evaluation, member.configuration, member.part, seed)())
+        if seed == 1 and np.array_equal(*(_predicted(m, some, classes) for m in models)):
+            models = models[:1]
+            break
+        if pace.seconds is not None and (time.monotonic() - began) * 2 > pace.left:
+            break
+    return replace(member, models=tuple(models))
+
+
+def together(evaluation: Evaluation, members: Sequence[Member], temperature: float = 1.0) -> Any:
+    """One estimator of what was trained."""
+    if len(members) == 1 and len(members[0].models) == 1 and temperature == 1.0:
+        return members[0].models[0]
+    models = [model for member in members for model in member.models]
+    weights = [m.weight / len(m.models) for m in members for _ in m.models]
+    even = len(members) == 1
+    kind = MeanClassifier if evaluation.task == "classification" else MeanRegressor
+    return kind(models, None if even else weights, temperature).fit(evaluation.X, evaluation.y)
+
+
+def _fitting(
+    evaluation: Evaluation, configuration: Mapping[str, Any], part: float, seed: int
+) -> Callable[[], Any]:
+    rows = np.arange(len(evaluation.y))
+    if part < 1:
+        rows = evaluation.subset(rows, part)
+
+    def fit() -> Any:
+        model = replace(evaluation, seed=evaluation.seed + seed).model(configuration)
+        if part < 1:
+            return model.fit(evaluation.X.iloc[rows], evaluation.y[rows])
+        return model.fit(evaluation.X, evaluation.y)
+
+    return fit
+
+
+def _expected(pace: Pace, member: Member, part: float) -> float:
+    return pace.training(*member.name, part) or 0.0
+
+
+def _grown(
+    evaluation: Evaluation, member: Member, pace: Pace, seconds: float, needed: bool
+) -> list[Member]:
+    """Trained on all rows if there is time, else on as many as there seems to be time for; as each
+    training tells what the next will take, on more of them then. Nothing where there was no time."""
+    if pace.seconds is None:
+        model = _fitting(evaluation, member.configuration, 1.0, 0)()
+        return [replace(member, models=(model,), part=1.0)]
+    rows, model, done = len(evaluation.y), None, 0.0
+    ends = pace.left - seconds
+    least = min(1.0, max(FEWEST_ROWS / rows, min(member.measured_on, 0.1)))
+    while done < 1:
+        left = pace.left - ends
+        part = pace.affordable(*member.name, left)
+        part = 1.0 if part > NEARLY_ALL else part
+        if part < max(least, WORTH * done):
+            if not needed or model is not None:
+                break
+            part = least
+        fit = _fitting(evaluation, member.configuration, part, 0)
+        began = pace.clock()
+        sure = _expected(pace, member, part) <= SURE * left or (needed and part == least)
+        found = fit() if sure else _within(left, fit)
+        if found is None:
+            if not needed or model is not None:
+                break
+            member = replace(member, measured_on=0.0)
+            pace.note(*member.name, 1.0, 1e9)  # far more than there is
+            continue
+        model, done = found, part
+        if part < 1:
+            taken = (pace.clock() - began) * splits_at(part, pace.splits)
+            pace.note(*member.name, part, taken)
+    return [] if model is None else [replace(member, models=(model,), part=done)]
+
+
+def _within(seconds: float, fit: Callable[[], Any]) -> Any | None:
+    """What a training gives, or None if it takes longer than so many seconds."""
+    if not hasattr(os, "fork"):
+        return fit()
+    context = mp.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+
+    def work() -> None:
+        theirs.send(fit())
+
+    process = context.Process(target=work, daemon=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork among threads, Python 3.12
+        process.start()
+    theirs.close()
+    try:
+        return ours.recv() if ours.poll(max(0.0, seconds)) else None
+    except EOFError:  # it failed
+        return None
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
 
 
 def _predicted(model: Any, X: Any, classes: bool) -> Any:

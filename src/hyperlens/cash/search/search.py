@@ -6,27 +6,40 @@ import hashlib
 import inspect
 import json
 import math
+import shutil
+import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hyperlens.cash.models.model import Task
-from hyperlens.cash.models.pool import ROOT, pool, pool_space
+from hyperlens.cash.models.pool import QUICK_FIRST, ROOT, pool, pool_space
 from hyperlens.cash.results.model_search import furthest, search_plan
+from hyperlens.cash.search.anytime import Anytime, cheapest_first
+from hyperlens.cash.search.ensemble import Ensemble
 from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
+from hyperlens.cash.search.finish import finished
+from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
+from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import refitted
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, rooted
+from hyperlens.optimize.optimizers.protocol import Optimizer
 from hyperlens.optimize.running.loop import Report, Setting
 from hyperlens.optimize.running.minimize import Place, run
 from hyperlens.optimize.storage.storages import Storage
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import same
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
 if TYPE_CHECKING:
@@ -35,6 +48,12 @@ if TYPE_CHECKING:
 TIMES = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
 MANY_ROWS = 20_000  # with a time limit, a search of more begins on a part of them
 PATIENCE = 10  # with a time limit, an evaluation may take one of so many parts of it
+IN_A_RACE = 5  # the same where small samples have told what it will take
+FOR_TRAINING = 0.25  # of the time, where the search itself does not know what a training takes
+EVALUATIONS = 99  # without a time limit, and where none are given
+CELLS = (
+    2500  # a second: up to so many an evaluation has five splits, up to five times as many three
+)
 
 Builder = Callable[[Mapping[str, Any]], Any]
 
@@ -56,19 +75,21 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What to search, and how. `run()` searches or goes on; `refit(trial)` trains on all rows.
+    """What to search, and how. `run()` searches or goes on; `finish(history)` trains on all rows.
 
-    `X` is a frame and `y` an array. `evaluations` are on all rows. `time` is in seconds:
-    after it no evaluation begins. `timeout` ends a single one, by default a tenth of `time`. An own
-    pool is a `space` with a root of models, and `build`, which makes the estimator of a
-    configuration. `refits` trainings of the best one are averaged.
+    `X` is a frame and `y` an array. `evaluations` are on all rows, by default 99, or as many as `time`
+    allows. `time` is in seconds, for all from `began` (now; by the monotonic clock) to the last
+    training; without `optimizer` the search then is "anytime", else "hyperband". `timeout` ends a
+    single evaluation, by default after a tenth of `time`. An own pool is a `space` with a root of
+    models, and `build`, which makes the estimator of a configuration. `refits` trainings of the best
+    one are averaged; with `ensemble` up to so many configurations predict together.
     """
 
     X: Any
     y: Any
     task: Task
-    evaluations: int = 99
-    optimizer: str = "hyperband"
+    evaluations: int | None = None
+    optimizer: str | None = None
     sampling: Sampling = "weighted"
     folds: int | None = None
     metric: str | Callable[..., float] | None = None
@@ -83,6 +104,8 @@ class Search:
     build: Builder | None = None
     defaults: bool = True
     refits: int | None = None
+    ensemble: int = 10
+    began: float | None = None
 
     def __post_init__(self) -> None:
         if (self.space is None) != (self.build is None):
@@ -91,7 +114,13 @@ class Search:
             raise SpaceError("Models are named of the built-in pool; leave them out of an own one.")
         if self.time is not None and not (math.isfinite(self.time) and self.time > 0):
             raise AnalysisError(f"A time of {self.time} seconds is none; give a positive number.")
-        for what, number in (("folds", self.folds), ("refits", self.refits)):
+        if self.evaluations is not None and self.evaluations < 1:
+            raise SpaceError(f"{self.evaluations} evaluations are none; choose at least 1.")
+        for what, number in (
+            ("folds", self.folds),
+            ("refits", self.refits),
+            ("members of an ensemble", self.ensemble),
+        ):
             if number is not None and number < 1:
                 raise AnalysisError(f"{number} {what} are too few; choose at least 1.")
 
@@ -120,12 +149,47 @@ class Search:
     @cached_property
     def evaluation(self) -> Evaluation:
         """How a configuration is measured; refuses what cannot be."""
-        folds = self.folds or _by_size(len(self.y))
         evaluation = Evaluation(
-            self.X, self.y, self.task, folds, self.metric, self.seed, builder=self.build
-        )
+            self.X, self.y, self.task, self._splits, self.metric, self.seed, builder=self.build,
+            disjoint=self.method == "anytime", kept=Kept(self._folder),
+        )  # fmt: skip
         _check_metric(evaluation)
         return evaluation
+
+    @property
+    def method(self) -> str:
+        """The optimiser's name."""
+        if self.optimizer is not None:
+            return self.optimizer
+        return "hyperband" if self.time is None else "anytime"
+
+    @property
+    def planned(self) -> int | None:
+        """Evaluations on all rows; None for as many as there is time for."""
+        if self.evaluations is None and (self.method != "anytime" or self.time is None):
+            return EVALUATIONS
+        return self.evaluations
+
+    @property
+    def _splits(self) -> int:
+        if self.folds is not None:
+            return self.folds
+        if self.method != "anytime" or self.time is None:
+            return _by_size(len(self.y))
+        burden = self.X.shape[0] * self.X.shape[1] / (CELLS * self.time)
+        return 5 if burden <= 1 else 3 if burden <= 10 else 1
+
+    @cached_property
+    def pace(self) -> Pace:
+        """The clock of this search."""
+        return Pace(self.time, self._splits, len(self.y), self.began)
+
+    @cached_property
+    def _folder(self) -> Path:
+        """Where held-out predictions are kept as long as this search lives."""
+        folder = tempfile.mkdtemp(prefix="hyperlens.")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
 
     @cached_property
     def target(self) -> Target:
@@ -145,18 +209,40 @@ class Search:
 
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
-        optimizer = make_optimizer(
-            self.optimizer, self.searched, self.evaluations, self.sampling, self.seed, self.first,
-            self._whole_first,
-        )  # fmt: skip
+        pace, name = self.pace, self.name
+        optimizer = self._optimizer()
+        left = optimizer.left if isinstance(optimizer, Anytime) else self._search_left
         setting = Setting(
-            self.searched, optimizer, self.evaluations, self.target.maximize, self._storage, self.name,
-            self.time, search_plan(self.searched, self.sampling, self.evaluations),
+            self.searched, optimizer, self.planned or 1, self.target.maximize, self._storage, name,
+            plan=search_plan(self.searched, self.sampling, self.planned),
+            left=None if self.time is None else left,
         )  # fmt: skip
-        patience = None if self.time is None else self.time / PATIENCE
+        parts = IN_A_RACE if self.method == "anytime" else PATIENCE
+        patience = None if pace.seconds is None else pace.seconds / parts
         timeout = patience if self.timeout is None else self.timeout
         run(self.target, setting, Place(self.workers, timeout), progress)
         return self.history()
+
+    def _optimizer(self) -> Optimizer:
+        if self.method != "anytime":
+            return make_optimizer(
+                self.method, self.searched, self.planned or EVALUATIONS, self.sampling, self.seed,
+                self.first, self._whole_first,
+            )  # fmt: skip
+        space = self.searched
+        first, starts = None, None
+        if self.first is not None:
+            first = cheapest_first(space, first_vectors(space, self.sampling), QUICK_FIRST)
+            starts = np.array([v for v in self.first if not same(first, v).any()])
+        rows = len(self.evaluation.rows[0][0])
+        return Anytime(
+            space, self.pace, rows, first=first, starts=starts, trials=self.planned,
+            sampling=self.sampling, seed=self.seed,
+        )  # fmt: skip
+
+    def _search_left(self) -> float:
+        """Of a search that knows no times: a part is kept for the last training."""
+        return self.pace.left - FOR_TRAINING * (self.pace.seconds or 0.0)
 
     def history(self) -> History:
         """What was measured so far, also by a run that was stopped: configurations that waited to
@@ -171,13 +257,23 @@ class Search:
         finally:
             store.close()
         sign = -1.0 if target.maximize else 1.0
-        trials = (*history.trials, *(_cut_short(each, sign, self.optimizer) for each in waiting))
+        trials = (*history.trials, *(_cut_short(each, sign, self.method) for each in waiting))
         return replace(history, trials=tuple(sorted(trials, key=lambda t: t.number)))
 
     def refit(self, trial: Trial) -> Any:
         """The estimator of a trial's configuration, trained on all rows."""
-        times = self.refits or _by_size(len(self.y))
-        return refitted(self.evaluation, trial.values, times)
+        return refitted(self.evaluation, trial.values, self._refits)
+
+    def finish(self, history: History) -> tuple[Any, Ensemble]:
+        """The estimator, trained on all rows or as many as there is time for, and what it is made of."""
+        return finished(
+            self.evaluation, history, best_trial(history), self._refits, self.ensemble, self.pace,
+            self.target.__name__, self.target.maximize,
+        )  # fmt: skip
+
+    @property
+    def _refits(self) -> int:
+        return self.refits or _by_size(len(self.y))
 
     @property
     def _whole_first(self) -> bool:
@@ -200,7 +296,7 @@ class Search:
             whole.update(hash_pandas_object(plain, index=False).to_numpy().tobytes())
         whole.update(repr([str(v) for v in self.y]).encode())
         question = [
-            self.task, self.evaluations, self.optimizer, self.sampling, self.target.__name__,
+            self.task, self.planned, self.method, self.sampling, self.target.__name__,
             self.evaluation.splits, self.seed, self.defaults, self.searched.to_json(),
             self.timeout, _code_of(self.build),  # they decide what an evaluation comes to
             self._whole_first,

@@ -72,8 +72,12 @@ def ranked(entries: list[Entry]) -> list[Entry]:
 
 def alike(entries: Iterable[Entry], vector: FloatArray, name: str | None) -> Entry | None:
     """The one of this configuration: with this name, or else the first."""
+    entries = list(entries)
+    for entry in entries:  # first of all by the name, which is quick
+        if entry.name == name and same(entry.vector[None], vector)[0]:
+            return entry
     equal = [e for e in entries if same(e.vector[None], vector)[0]]
-    return next((e for e in equal if e.name == name), equal[0] if equal else None)
+    return equal[0] if equal else None
 
 
 def near(budget: float | None, other: Fraction) -> bool:

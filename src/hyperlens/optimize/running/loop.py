@@ -55,6 +55,7 @@ class Status:
     best: float | None
     best_trial: int | None
     front: int | None = None  # trials on the front, where there are several objectives
+    left: float | None = None  # seconds, where there is a limit
 
 
 Report = Callable[[Status], None]
@@ -75,6 +76,7 @@ class Setting:
     stop: Stop | None = None
     seed: int = 0
     goal: Goal | None = None  # what is measured, if not one cost and nothing else
+    left: Callable[[], float] | None = None  # seconds, where that changes on the way
 
 
 class Loop:
@@ -130,7 +132,7 @@ class Loop:
                     self._catch_up()
                     self._show()
                     return
-                for number, outcome in self.engine.wait(AGAIN if outrun else POLL):
+                for number, outcome in self.engine.wait(self._patience(outrun)):
                     self._ended(number, outcome)
                 self.store.beat()
         except KeyboardInterrupt:
@@ -139,6 +141,10 @@ class Loop:
         finally:
             self.engine.close()
             self.store.put_back(at_fault)
+
+    def _patience(self, outrun: bool) -> float:
+        """Seconds after which we look again, no later than the end."""
+        return max(0.0, min(AGAIN if outrun else POLL, self.left))
 
     def _stops(self) -> bool:
         """Has the search stopped, now or before? It is decided from the first trials of a number that
@@ -160,9 +166,15 @@ class Loop:
             self.store.stop(why)
         return self.stopped
 
+    @property
+    def left(self) -> float:
+        """Seconds until this process ends its part."""
+        limit, left = self.setting.seconds, self.setting.left
+        ends = float("inf") if limit is None else limit - (time.monotonic() - self.began)
+        return ends if left is None else min(ends, left())
+
     def _late(self) -> bool:
-        limit = self.setting.seconds
-        return limit is not None and time.monotonic() - self.began >= limit
+        return self.left <= 0
 
     # What the storage holds is told
 
@@ -359,7 +371,9 @@ class Loop:
                 total = self.racing.configurations or max(total, self.finished)
             front = int(on_front(np.array(self.front)).sum()) if self.front else None
             running = len(self.ours)
-            self.progress(Status(total, self.finished, self.failed, running, cost, trial, front))
+            left = None if self.left == float("inf") else max(0.0, self.left)
+            done, failed = self.finished, self.failed
+            self.progress(Status(total, done, failed, running, cost, trial, front, left))
 
 
 def _key(values: Mapping[str, Any]) -> Any:
