@@ -163,7 +163,7 @@ def _measure(evaluation: Evaluation, rows: Any, splits: Any) -> Measure:
 
 def _flat(predictions: Sequence[FloatArray]) -> FloatArray:
     """Those of all splits (n, k)."""
-    whole = np.concatenate(predictions)
+    whole: FloatArray = np.concatenate(predictions)
     return whole.reshape(len(whole), -1)
 
 
@@ -175,7 +175,7 @@ def _limited(pool: Pool, most: int) -> FloatArray:
         weights[used[1:][np.argmin(weights[used[1:]])]] = 0.0
         weights /= weights.sum()
     if pool.loss(weights) > pool.loss(np.eye(len(weights))[0]):
-        return np.eye(len(weights))[0]
+        return np.asarray(np.eye(len(weights))[0])
     return weights
 
 
