@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 import hyperlens as hl
 from hyperlens.cli import app
 from hyperlens.explain.confirm.trial_files import trial_text
+from hyperlens.optimize.optimizers.ledger import Result
 from hyperlens.optimize.optimizers.settling import Settling
-from hyperlens.proposal import Proposal
+from hyperlens.proposal import Proposal, from_ranges
 from hyperlens.record import record_of
 from hyperlens.sections.choices import Choices
 from hyperlens.sections.explanation import Explanation
@@ -63,6 +64,30 @@ def test_a_part_of_the_trials_after_the_design_goes_to_the_explanation() -> None
     assert last.proposal.about == "importance"
     assert last.proposal.learned == f"0-{last.number - 1}"
     assert last.proposal.optimizer == "smbo"
+
+
+def test_the_search_learns_those_of_them_that_came_out_well() -> None:
+    trials = searched().trials
+    last = max(t.number for t in trials if t.proposal and t.proposal.kind == "proposed")
+    last -= last % 2  # odd ones look near the best
+    proposal = trials[last].proposal
+    assert proposal is not None
+    assert proposal.kind == "proposed"
+    costs = np.array([t.costs[0] for t in trials[:last]])
+    settling = np.array([t.proposal is not None and t.proposal.kind == "confirm" for t in trials])
+    own = settling[:last]
+    apart = own & (costs > np.median(costs[~own]))
+    assert apart.any()
+    assert from_ranges(proposal.learned) == np.flatnonzero(~apart).tolist()
+    assert hl.why(searched(), last).sentence
+
+
+def test_only_bad_ones_for_the_explanation_are_apart() -> None:
+    results = [Result(k, np.zeros(3), {}, float(c)) for k, c in enumerate([5, 4, 3, 2, 1, 9])]
+    settling = Settling(SPACE, 0.5, 2, 0)  # trials 3 and 5
+    assert settling.apart(results, np.array([r.cost for r in results])).tolist() == [
+        *[False] * 5, True
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.3, 0.5, 0.99])

@@ -31,9 +31,10 @@ indices and the partial dependence of a task are numbers (errors of at most {err
 points for a main share, {curve:.1%} of the standard deviation of the cost for a curve). Space: the
 seven hyperparameters of YAHPO's own `config_space.json` with its scales (batch size, learning rate
 and units by their logarithm), 52 epochs; cost: 1 - validation accuracy / 100. One run of each
-optimiser on a task, of 200 trials; its first 60 and 100 trials are the shorter runs; *tasks* says how many of the 17 in each half
-were run. Settings of the package are chosen on the tasks at even places of the list. Those at odd
-places are only reported, but several settings in turn were: see [ideas](real_runs_ideas.md).
+optimiser on a task, of 200 trials; its first 60 and 100 trials are the shorter runs; *tasks* says how
+many of the 17 in each half were run. Settings of the package are chosen on the tasks at even places of
+the list. Those at odd places are only reported, but several settings in turn were: see
+[ideas](real_runs_ideas.md).
 
 *Error*: mean absolute difference from the true main shares in percentage points, shares as they are
 said (parts of the whole variance). *Intervals hold*: part of the true main shares above 2 % (of

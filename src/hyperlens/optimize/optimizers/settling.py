@@ -5,6 +5,9 @@ parameters, in closed form (surrogates/outlook/gain.py). This needs the vectors 
 hyperparameters of an additive process, which are learnt once for several such trials; all but these is
 anew each time. So a choice depends only on what was told and on what is awaited, as everything that an
 optimiser does.
+
+Such trials lie where the search would not look, and are mostly bad. A search that learnt them all would
+spend its surrogate on what is bad there; so it learns those of them that came out well.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import math
 import numpy as np
 
 from hyperlens.optimize.optimizers.ledger import Result
-from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.additive.additive import FITTED_ON
@@ -45,6 +48,14 @@ class Settling:
         [7, 10, 13, 17, 20, 23]
         """
         return number >= self.first and self._count(number + 1) > self._count(number)
+
+    def apart(self, results: list[Result], y: FloatArray) -> BoolArray:
+        """Which results only the explanation needs: those for its sake that are worse than the median
+        of the others, (n,)."""
+        own = np.array([self.turn(result.number) for result in results], dtype=bool)
+        if not own.any() or own.all():
+            return np.zeros(len(results), dtype=bool)
+        return np.asarray(own & (y > np.median(y[~own])))
 
     def _count(self, number: int) -> int:
         """How many of the trials before this number go to the explanation."""

@@ -19,6 +19,7 @@ import numpy as np
 from hyperlens.errors import SpaceError
 from hyperlens.optimize.knowledge.known import Guesses, Known, Origin, as_known
 from hyperlens.optimize.learning.learner import CostLearner
+from hyperlens.optimize.learning.region import Region
 from hyperlens.optimize.optimizers import designs as sampling
 from hyperlens.optimize.optimizers.focus_search import Part, Point, focus_search
 from hyperlens.optimize.optimizers.ledger import Result, Weigher
@@ -279,7 +280,7 @@ class SMBO(Weigher):
         """One iteration: surrogate, minimum of the acquisition, and what is thought of it."""
         # The surrogate of what is known, and what there is to improve on
         acquisition, tau = self._turn(number)
-        region = self._learner.region(self.outcomes, self._refining(number))
+        region = self._region(number)
         known, bend = self._learner.bent(self.outcomes.part(region.rows))
         model = self._fitted(known.X, known.costs[:, 0])
         best = float(model.predict(known.X)[0].min())
@@ -313,9 +314,16 @@ class SMBO(Weigher):
         )
         return self._candidate(number, (vector, values), proposal, region.rows)
 
+    def _region(self, number: int) -> Region:
+        """What a proposal learns from, not all trials for the explanation, and where it looks."""
+        apart = self._settling.apart(self._ledger.results, self.y)
+        rows = np.flatnonzero(~apart | (self.outcomes.objectives > 1))
+        region = self._learner.region(self.outcomes.part(rows), self._refining(number))
+        return replace(region, rows=rows[region.rows])
+
     def _weighed(self, number: int, rng: np.random.Generator) -> Candidate:
         """One iteration where there are several costs, limits, or failures: a surrogate for each."""
-        region = self._learner.region(self.outcomes, self._refining(number))
+        region = self._region(number)
         known, bend = self._learner.bent(self.outcomes.part(region.rows))
         awaited = np.array([c.vector for c in self._ledger.awaited])
         learner = self._learner
