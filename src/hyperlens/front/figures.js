@@ -94,7 +94,9 @@ function draw(plot) {
   const first = !drawn.has(plot);
   drawn.set(plot, plot.clientWidth);
   tellConfigurations(data);
-  const done = Plotly.react(plot, data, layout, config);
+  const done = Plotly.react(plot, data, layout, config).catch((problem) => {
+    if (drawn.has(plot)) throw problem; // else it was taken from the page while it was drawn
+  });
   if (first) {
     adoptClicks(plot);
     adoptBrush(plot);

@@ -219,6 +219,7 @@ function show(slot, html, key) {
     restoreChoices(slot.place, kept);
     enliven(slot.place);
     adoptHands(slot.place);
+    sayOnce();
     restorePlace(slot.place, kept);
   });
 }

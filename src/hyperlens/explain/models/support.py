@@ -9,7 +9,7 @@ Symbols
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,47 +24,60 @@ LARGE = 0.3  # part of a range: a smaller stretch with few trials is what chance
 
 @dataclass(frozen=True)
 class Sparse:
-    """A part of one parameter's range, and how many of the trials lie in it."""
+    """A part of one parameter's range, and how many of the trials lie in it, of those that it could."""
 
     where: str  # "lr is above 0.1", "opt is sgd"
     trials: int
     of: int
     part: float
+    active: str = (
+        ""  # the parameter, if it is not active in all trials; then only such trials are counted
+    )
+
+    @property
+    def seldom(self) -> bool:
+        """Is it about the parameter being active at all?"""
+        return self.where == f"{self.active} is active"
 
 
 def sparse(space: Space, X: FloatArray, columns: Iterable[int]) -> list[Sparse]:
     """What of these parameters the vectors X (n, d) hardly hold, the largest part first.
 
     Of a category that is every level in fewer than FEW trials, of an ordered parameter its widest
-    stretch with fewer, where that is LARGE, of a conditional one all of it where it is active in fewer.
+    stretch with fewer, where that is LARGE, of a conditional one all of it where it is active in so few
+    that they cannot be spread over its range.
     """
     found: list[Sparse] = []
     for j in columns:
         parameter, axis, codes = space.parameters[j], space.cube.axes[j], X[~np.isnan(X[:, j]), j]
-        if len(codes) < min(FEW, len(X)):
-            found.append(Sparse(f"{parameter.name} is active", len(codes), len(X), 1.0))
-        elif axis.codes is None:
-            found += [_stretch(parameter, codes, len(X))]
+        if len(codes) < min(2 * FEW, len(X)):
+            name = parameter.name
+            found.append(Sparse(f"{name} is active", len(codes), len(X), 1.0, name))
+            continue
+        if axis.codes is None:
+            places = [_stretch(parameter, codes)]
         elif axis.ordered:
-            found += [_run(parameter, axis, codes, len(X))]
+            places = [_run(parameter, axis, codes)]
         else:
-            found += _levels(parameter, axis, codes, len(X))
+            places = _levels(parameter, axis, codes)
+        active = parameter.name if len(codes) < len(X) else ""
+        found += [replace(place, active=active) for place in places]
     return sorted((place for place in found if place.part), key=lambda place: -place.part)
 
 
-def _levels(parameter: Parameter, axis: Axis, codes: FloatArray, of: int) -> list[Sparse]:
+def _levels(parameter: Parameter, axis: Axis, codes: FloatArray) -> list[Sparse]:
     """Levels of a category in fewer than FEW trials."""
     assert parameter.values is not None
     counts = np.bincount(axis.level(codes), minlength=axis.levels).tolist()
     levels = zip(parameter.values, counts, axis.weights().tolist(), strict=True)
     return [
-        Sparse(f"{parameter.name} is {number(value, 3)}", count, of, part)
+        Sparse(f"{parameter.name} is {number(value, 3)}", count, len(codes), part)
         for value, count, part in levels
         if count < FEW
     ]
 
 
-def _stretch(parameter: Parameter, codes: FloatArray, of: int) -> Sparse:
+def _stretch(parameter: Parameter, codes: FloatArray) -> Sparse:
     """The widest stretch of a continuous axis with fewer than FEW trials; no part if it is small."""
     ends = np.r_[0.0, np.sort(codes), 1.0]
     size = min(FEW, len(ends) - 1)
@@ -76,10 +89,10 @@ def _stretch(parameter: Parameter, codes: FloatArray, of: int) -> Sparse:
     if low <= 0 or high >= 1:
         said = f"is below {last}" if low <= 0 else f"is above {first}"
     inside = int(((codes > low) & (codes < high)).sum())
-    return Sparse(f"{parameter.name} {said}", inside, of, _large(float(wide[at])))
+    return Sparse(f"{parameter.name} {said}", inside, len(codes), _large(float(wide[at])))
 
 
-def _run(parameter: Parameter, axis: Axis, codes: FloatArray, of: int) -> Sparse:
+def _run(parameter: Parameter, axis: Axis, codes: FloatArray) -> Sparse:
     """The widest run of ordered levels with fewer than FEW trials; no part if it is small."""
     assert parameter.values is not None
     counts, weights = np.bincount(axis.level(codes), minlength=axis.levels), axis.weights()
@@ -96,7 +109,9 @@ def _run(parameter: Parameter, axis: Axis, codes: FloatArray, of: int) -> Sparse
         said = f"is {first}"
     elif start == 0 or stop == axis.levels:
         said = f"is {last} or less" if start == 0 else f"is {first} or more"
-    return Sparse(f"{parameter.name} {said}", int(counts[start:stop].sum()), of, _large(part))
+    return Sparse(
+        f"{parameter.name} {said}", int(counts[start:stop].sum()), len(codes), _large(part)
+    )
 
 
 def _large(part: float) -> float:

@@ -142,15 +142,24 @@ def _left_out(history: History, data: Training) -> Ground | None:
 
 def _supports(places: Iterable[Sparse]) -> Iterable[Ground]:
     for place in places:
-        count = f"only {place.trials}" if place.trials else "none"
-        part = f", {percent(place.part)} of its range" if place.part < 1 else ""
-        verb = "lies" if place.trials < 2 else "lie"
         wanted = max(FEW, math.ceil(place.part * place.of)) - place.trials
         yield Ground(
             "caution",
-            f"{count} of {counted(place.of, 'trial')} {verb} where {place.where}{part}",
+            _hardly(place),
             f"run {counted(min(max(wanted, 1), ENOUGH), 'more trial')} where {place.where}",
         )
+
+
+def _hardly(place: Sparse) -> str:
+    """How few trials lie there, and of how many."""
+    among = counted(place.of, "trial")
+    if place.seldom:
+        return f"{place.where} in {f'only {place.trials}' if place.trials else 'none'} of {among}"
+    if place.active:
+        among = f"the {among} in which {place.active} is active"
+    count = f"only {place.trials}" if place.trials else "none"
+    part = f", {percent(place.part)} of its range" if place.part < 1 else ""
+    return f"{count} of {among} {'lies' if place.trials < 2 else 'lie'} where {place.where}{part}"
 
 
 def of_share(name: str, low: float, high: float) -> Ground | None:

@@ -123,6 +123,9 @@ class Forecast(Record):
     def _gain(self, search: int, at: int) -> str:
         low, high = number(float(self.low[search, at]), 2), number(float(self.high[search, at]), 2)
         gain = number(float(self.gain[search, at]), 2)
+        if self.gain[search, at] > self.high[search, at]:  # seldom, but then much
+            below = percent((1 + self.level) / 2)
+            return f"{gain} on average, and by at most {high} in {below} of cases"
         return f"{gain} ({percent(self.level)} interval {low} to {high})"
 
     @property

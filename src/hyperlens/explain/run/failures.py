@@ -39,6 +39,7 @@ INTERVAL = "Where the chance to fail lies at this level, from these counts alone
 EXPECTED = "What a forest expects on average over all other parameters, drawn evenly."
 SHARE = "Part of the variance of failing that is due to this parameter alone (forest)."
 P = "How often chance alone would distribute as many failures as unevenly (permutations)."
+FAILED = "ended in failure"
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ class Failures(Record):
     def sentence(self) -> str:
         """How many failed and how, and where."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
-        told = f"{self.count} of {self.trials} trials failed ({kinds})"
+        how = f" ({kinds})" if len(self.kinds) > 1 or FAILED not in self.kinds else ""
+        told = f"{self.count} of {self.trials} trials failed{how}"
         if self.rule is None:
             all_of = f" All {self.count} have {_said(self.common)}." if self.common else ""
             return (
@@ -271,7 +273,7 @@ def outcomes(
     ended = np.array([s is not State.RUNNING for s in state], dtype=bool)
     failed = np.array([s is State.FAILED for s in state], dtype=bool) & ended
     complete = np.array([s is State.COMPLETE for s in state], dtype=bool)
-    kinds = {"ended in failure": failed, "without a finite cost": complete & ~finite}
+    kinds = {FAILED: failed, "without a finite cost": complete & ~finite}
     if not history.keep_tail:
         kinds["diverged"] = history.diverged(objective) & ~failed
     return kinds, ended
