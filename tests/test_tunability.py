@@ -200,6 +200,13 @@ def test_many_parameters_play_with_the_rest_as_one() -> None:
     assert found.value.sum() == pytest.approx(found.whole) == pytest.approx(91 / 2)
 
 
+def test_a_process_of_so_many_parameters_that_it_has_no_triples_plays() -> None:
+    space = hl.Space.of([hl.Parameter(f"x{j:02d}", "float", 0.0, 1.0) for j in range(20)])
+    found = hl.tunability(history(space, lambda X: 3 * X[:, 4] + X[:, 7]))
+    assert found.parameters[0] == "x04"
+    assert found.value.sum() == pytest.approx(found.whole)
+
+
 def test_intervals_hold_the_value_and_nothing_is_possible_of_noise() -> None:
     """c does nothing: what it gains may be nothing; a does, and that is sure."""
     rng = np.random.default_rng(5)

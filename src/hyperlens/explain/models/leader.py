@@ -9,7 +9,7 @@ not. The forest stays for a second opinion, or the best of the others where it l
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,27 +134,35 @@ def _best_first(history: History, how: dict[str, Any]) -> Leader:
     problems: dict[str, AnalysisError] = {}
     for name in CANDIDATES:
         try:
-            fits.append(_askable(fit(history, name, **how)))
+            fits.append(fit(history, name, **how))
         except AnalysisError as problem:
             problems[name] = problem
-    if not fits:
-        raise problems[SECOND_OPINION]
-    return Leader(
-        tuple(sorted(fits, key=lambda fitted: _place(fitted.quality))),
-        tuple(f"The {SURROGATES[n]} was not asked: {problem}" for n, problem in problems.items()),
-    )
+    fits.sort(key=lambda fitted: _place(fitted.quality))
+    while fits:
+        asked = Leader(tuple(fits), _said(problems))
+        refused = {str(f.name): p for f in (asked.primary, asked.secondary) if f and (p := _refused(f))}
+        if not refused:
+            return asked
+        fits = [fitted for fitted in fits if fitted.name not in refused]
+        problems |= refused
+    raise problems[SECOND_OPINION]
 
 
-def _askable(fitted: Fitted) -> Fitted:
-    """The same, if it can be averaged over the space, as shares and effects need."""
+def _said(problems: Mapping[str, AnalysisError]) -> tuple[str, ...]:
+    return tuple(f"The {SURROGATES[n]} was not asked: {problem}" for n, problem in problems.items())
+
+
+def _refused(fitted: Fitted) -> AnalysisError | None:
+    """Why it cannot be averaged over the space, as shares and effects need; None if it can."""
     model: Any = fitted.model
-    if fitted.name != "forest":  # which always can
-        try:
-            with one_thread():
-                model.shares(1)
-        except ValueError as problem:
-            raise AnalysisError(f"{problem}.") from problem
-    return fitted
+    if fitted.name == "forest":  # which always can
+        return None
+    try:
+        with one_thread():
+            model.shares(1)
+    except ValueError as problem:
+        return AnalysisError(f"{problem}.")
+    return None
 
 
 def _r2(quality: Quality) -> float:

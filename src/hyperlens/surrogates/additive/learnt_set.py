@@ -75,9 +75,11 @@ class LearntSet:
 
     def left_out(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """How far warped costs of rows are from what all others say, and how far that may be."""
-        block = np.linalg.inv(self.inverse[np.ix_(rows, rows)])
+        chosen = np.zeros((len(self.z), len(rows)))
+        chosen[rows, np.arange(len(rows))] = 1.0
+        block = np.linalg.inv(self.solve(chosen)[rows])
         spread = np.sqrt(np.maximum(np.diagonal(block), JITTER))
-        return block @ (self.inverse[rows] @ self.z), spread
+        return block @ self.solve(self.z)[rows], spread
 
     def draw(
         self, features: FloatArray, count: int, rng: np.random.Generator

@@ -188,8 +188,8 @@ class Drawn:
             three[:, a, : w.shape[1], b, : w.shape[2]] = w
         return (
             own,
-            pairs.reshape(D, rows * size, sizes[1][j]) if pairs.any() else pairs[:, 0, :0],
-            three.reshape(D, d * third, -1) if three.any() else three[:, :0, 0, 0, 0],
+            pairs.reshape(D, rows * size, -1) if pairs.any() else np.zeros((D, 0, 0)),
+            three.reshape(D, d * third, -1) if three.any() else np.zeros((D, 0, 0)),
         )
 
     def _seen(self, k: IntArray) -> IntArray:
