@@ -140,7 +140,9 @@ def _best_first(history: History, how: dict[str, Any]) -> Leader:
     fits.sort(key=lambda fitted: _place(fitted.quality))
     while fits:
         asked = Leader(tuple(fits), _said(problems))
-        refused = {str(f.name): p for f in (asked.primary, asked.secondary) if f and (p := _refused(f))}
+        refused = {
+            str(f.name): p for f in (asked.primary, asked.secondary) if f and (p := _refused(f))
+        }
         if not refused:
             return asked
         fits = [fitted for fitted in fits if fitted.name not in refused]
