@@ -75,9 +75,10 @@ def _halved(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:
     words = [f"{'halve' if part <= 0.5 else 'do not halve'}" for part in (shares, effects)]
     return (
         f"It was wanted that 20 chosen trials halve the errors: they {words[0]} that of shares "
-        f"({shares:.0%} is left) and {words[1]} that of effects ({effects:.0%}). What is left is partly "
-        "the surrogate's own: 100 random trials alone leave an error too (real_runs.md). Compare the "
-        "rows of 10 trials before choosing so few."
+        f"({shares:.0%} is left) and {words[1]} that of effects ({effects:.0%}). Half of the error of "
+        f"shares, {_mean(base, 'error') / 2:.1f} points, is about what 100 random trials leave that are "
+        "learnt alone (real_runs.md): 20 trials would have to tell as much as those. Compare the rows of "
+        "10 trials before choosing so few."
     )
 
 
