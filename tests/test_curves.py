@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import hyperlens as hl
 from hyperlens.cli import main
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.curves.rank_correlation import rank_correlation
+from hyperlens.explain.curves.rank_correlation import Resamples, rank_correlation
 from hyperlens.explain.curves.unseen_ends import unseen_ends
 from hyperlens.record import Record
 from hyperlens.runs.curve import Curve
@@ -64,7 +64,7 @@ def learning(count: int, seed: int = 0, noise: float = 0.2) -> Any:
 def test_ranks_of_resamples_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
     """Resamples by counts against the same resamples written out, equals included."""
     x, y = np.array(pairs, dtype=float).T
-    found, low, high = rank_correlation(x, y, 0.9, seed=3)
+    found, low, high = rank_correlation(x, y, 0.9, Resamples(3))
     if len(set(x)) == 1 or len(set(y)) == 1:
         assert math.isnan(found)
         return

@@ -115,6 +115,21 @@ def test_a_limit_that_all_keep_changes_nothing_and_one_that_none_keeps_is_refuse
             ask(limited(run, lambda v: 1 + v["x"]))
 
 
+def test_of_several_objectives_it_is_said_that_this_is_of_one() -> None:
+    run = history(SQUARE, bowl, 25)
+    trials = tuple(replace(t, costs=(t.costs[0], -t.values["x"])) for t in run.trials)
+    two = hl.History(SQUARE, (hl.Objective("loss"), hl.Objective("size")), trials)
+    found = forecast(two, objective="loss")
+    np.testing.assert_array_equal(found.gain, forecast(run).gain)
+    assert (
+        "This is of the best loss alone: what the front would gain is not part of it."
+        in found.notes
+    )
+    for ask in (hl.forecast, hl.advise):
+        with pytest.raises(hl.AnalysisError, match="choose one objective by its name"):
+            ask(two.select(hypervolume=True))
+
+
 def test_where_the_error_comes_from_and_what_it_decides() -> None:
     run = history(SQUARE, bowl, 30)
     small, large = forecast(run, error=0.0), forecast(run, error=1.0)

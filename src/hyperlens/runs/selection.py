@@ -18,6 +18,7 @@ from hyperlens.spaces.parameter import Parameter, is_number
 from hyperlens.spaces.space import Space
 
 HYPERVOLUME = "hypervolume"
+CONTRIBUTION = f"{HYPERVOLUME} contribution"  # the objective's name then
 _FACTS = ("number", "state", "budget", "seed", "instance", "proposer", "started", "ended")
 _SIGNS = {"equal": "==", "not equal": "!=", "in": "in", "greater": ">", "less": "<"}
 
@@ -278,7 +279,7 @@ def _hypervolume(history: History) -> History:
         f"The objective is what a trial adds to the hypervolume of {listed(names)}, each scaled from "
         "0, its best, to 1, its worst; behind the front it is minus the distance to it."
     )
-    return _with_objective(history, Objective(f"{HYPERVOLUME} contribution", True), values, note)
+    return _with_objective(history, Objective(CONTRIBUTION, True), values, note)
 
 
 def _comparable(history: History, usable: BoolArray) -> list[list[int]]:

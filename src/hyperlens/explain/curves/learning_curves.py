@@ -17,7 +17,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.curves.course import Course, course
 from hyperlens.explain.curves.paths import STEP, Paths, paths
 from hyperlens.explain.curves.pruning import Pruning, pruning
-from hyperlens.explain.curves.rank_correlation import FEWEST, rank_correlation
+from hyperlens.explain.curves.rank_correlation import FEWEST, Resamples, rank_correlation
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -170,10 +170,10 @@ def curves(
     k = history.objectives.index(chosen)
     found = paths(history, objective)
     checked = found.spread(MOST_CHECKED)
-    ranked = []
+    ranked, resamples = [], Resamples(seed)
     for c in checked.tolist():
         both = np.isfinite(found.values[:, c]) & np.isfinite(found.final)
-        told = rank_correlation(found.values[both, c], found.final[both], level, seed)
+        told = rank_correlation(found.values[both, c], found.final[both], level, resamples)
         ranked.append((*told, int(both.sum())))
     correlation, low, high, count = (np.array(column) for column in zip(*ranked, strict=True))
     drawn, grid = _drawn(found, seed), found.spread(MOST_POINTS)

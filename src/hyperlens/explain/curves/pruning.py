@@ -271,8 +271,9 @@ def pruning(
 
 SLOW = (
     "Ends are learnt from those that went on: what none of them shows, such as a slow start that is "
-    "made up later, is not known of the others either. Where all ends were known, 90 % intervals held "
-    "two thirds of them: read chances as rough."
+    "made up later, is not known of the others either. In runs whose ends are known so many were lost "
+    "as was said, on average, and intervals of that held; in which run, and by which trial, could "
+    "hardly be told (docs/results/pruning.md)."
 )
 
 

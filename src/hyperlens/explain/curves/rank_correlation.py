@@ -5,7 +5,7 @@ count of all smaller ones, half of its equals, and a half; so nothing is sorted 
 
     n   pairs
     B   resamples
-    w   (B, n) how often each pair was drawn
+    w   (n, B) how often each pair was drawn
 """
 
 from __future__ import annotations
@@ -18,16 +18,29 @@ RESAMPLES = 400
 FEWEST = 5  # pairs
 
 
+class Resamples:
+    """Counts of the last number of pairs that was asked for, the same whenever it is asked for again."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed, self._w = seed, np.empty((0, 0))
+
+    def of(self, n: int) -> FloatArray:
+        """Of n pairs, (n, 1 + B): all of them once, then each resample."""
+        if len(self._w) != n:
+            rng = np.random.default_rng(self.seed)
+            drawn = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+            self._w = np.vstack([np.ones((1, n)), drawn]).T.copy()
+        return self._w
+
+
 def rank_correlation(
-    x: FloatArray, y: FloatArray, level: float, seed: int = 0
+    x: FloatArray, y: FloatArray, level: float, resamples: Resamples
 ) -> tuple[float, float, float]:
     """The correlation of the ranks of x and y, equals sharing theirs, and its percentile interval; nan
     where there are fewer than five pairs, or all of x or y are the same."""
-    n = len(x)
-    if n < FEWEST:
+    if len(x) < FEWEST:
         return np.nan, np.nan, np.nan
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
-    w = np.vstack([np.ones((1, n)), drawn])
+    w = resamples.of(len(x))
     whole, *resampled = _correlation(w, _midranks(x, w), _midranks(y, w)).tolist()
     known = np.array([r for r in resampled if np.isfinite(r)])
     if not np.isfinite(whole) or not len(known):
@@ -37,21 +50,22 @@ def rank_correlation(
 
 
 def _midranks(x: FloatArray, w: FloatArray) -> FloatArray:
-    """Ranks of x (n,) in each resample, (B, n)."""
+    """Ranks of x (n,) in each resample, less their mean, which is that of 1 to n, (n, B)."""
     values, group = np.unique(x, return_inverse=True)
-    counts = np.zeros((len(w), len(values)))
     order = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[order], np.arange(len(values)))
-    counts = np.add.reduceat(w[:, order], starts, axis=1)
-    ranks = np.cumsum(counts, axis=1) - counts / 2 + 0.5
-    return np.asarray(ranks[:, group])
+    counts = w[order]
+    if len(values) < len(x):
+        starts = np.searchsorted(group[order], np.arange(len(values)))
+        counts = np.add.reduceat(counts, starts, axis=0)
+    ranks = np.cumsum(counts, axis=0)
+    ranks -= counts / 2 + len(x) / 2
+    return np.asarray(ranks[group])
 
 
 def _correlation(w: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
-    """Pearson's correlation of the columns of a and b, weighted, for each resample."""
-    total = w.sum(axis=1, keepdims=True)
-    a = a - (w * a).sum(axis=1, keepdims=True) / total
-    b = b - (w * b).sum(axis=1, keepdims=True) / total
+    """Pearson's correlation of the columns of a and b, whose means are 0, weighted."""
+    weighted = w * a
+    both, left = (np.einsum("nb,nb->b", weighted, other) for other in (b, a))
+    size = np.sqrt(left * np.einsum("nb,nb,nb->b", w, b, b))
     with np.errstate(invalid="ignore", divide="ignore"):
-        size = np.sqrt((w * a**2).sum(axis=1) * (w * b**2).sum(axis=1))
-        return np.where(size > 1e-9, (w * a * b).sum(axis=1) / size, np.nan)
+        return np.where(size > 1e-9, both / size, np.nan)

@@ -18,8 +18,8 @@ import numpy as np
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.explain.next.changes import LEVEL, Action, Change, Workshop, proposals
 from hyperlens.explain.next.forecast import prospects
+from hyperlens.explain.next.of_use import limit_notes, of_use, single_notes
 from hyperlens.explain.next.probes import Probes
-from hyperlens.explain.next.within_limits import limit_notes, of_use
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.changed import changed
@@ -214,7 +214,12 @@ def advise(history: History, *, seed: int = 0, objective: str | None = None) -> 
         seed=seed,
         quality=fitted.quality,
         verdict=verdict,
-        notes=(*fitted.notes, *_dropped(history.space, space), *limit_notes(history)),
+        notes=(
+            *fitted.notes,
+            *_dropped(history.space, space),
+            *single_notes(history, objective, cut=bool(changes)),
+            *limit_notes(history),
+        ),
         space=space,
     )
 

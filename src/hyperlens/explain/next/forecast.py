@@ -19,7 +19,13 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import Fitted, check_scale, fit
 from hyperlens.explain.models.training import Training
 from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
-from hyperlens.explain.next.within_limits import learnt_limits, limit_notes, of_use
+from hyperlens.explain.next.of_use import (
+    check_single,
+    learnt_limits,
+    limit_notes,
+    of_use,
+    single_notes,
+)
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -206,7 +212,12 @@ def forecast(
         seed=seed,
         quality=fitted.quality,
         verdict=judge(grounds(history, fitted, ())),
-        notes=(*fitted.notes, *_learnt_without(history), *limit_notes(history)),
+        notes=(
+            *fitted.notes,
+            *single_notes(history, objective),
+            *_learnt_without(history),
+            *limit_notes(history),
+        ),
         limits=history.limits,
     )
 
@@ -221,6 +232,7 @@ def prospects(
     history: History, *, seed: int = 0, objective: str | None = None
 ) -> tuple[Fitted, Prospect]:
     """The additive process of a run and what its draws hold; the answer is remembered."""
+    check_single(history, objective)
     y = history.data(objective).y
     if len(y) < FEWEST:
         raise AnalysisError(

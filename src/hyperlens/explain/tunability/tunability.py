@@ -35,6 +35,8 @@ from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import effect_name, number, percent, setting, signed
 
+DUST = 1e-12  # of the predictions: smaller differences of them are rounding
+
 
 @dataclass(frozen=True)
 class Tunability(Record):
@@ -174,7 +176,8 @@ def _record(
     level: float | None,
     seed: int,
 ) -> Tunability:
-    measured, worth = history.objective(objective), played.worth
+    measured = history.objective(objective)
+    worth = _without_dust(played.worth, played.start)
     value, pair = shapley(worth), faithful_pairs(worth)
     by_player = 1 << np.arange(len(played.players))
     names = player_names(history.space.names, played.players)
@@ -197,14 +200,14 @@ def _record(
         parameters=tuple(names[p] for p in first),
         values=tuple(start.values.get(names[p]) for p in first),
         best_values=tuple(best.get(names[p]) for p in first),
-        value=value[first, 0],
+        value=_without_dust(value[first, 0], played.start),
         low=of_value[0][first],
         high=of_value[1][first],
         alone=worth[by_player][first, 0],
         alone_low=of_alone[0][first],
         alone_high=of_alone[1][first],
         pairs=tuple(both[p] for p in first_pairs),
-        interaction=pair[first_pairs, 0],
+        interaction=_without_dust(pair[first_pairs, 0], played.start),
         interaction_low=of_pair[0][first_pairs],
         interaction_high=of_pair[1][first_pairs],
         whole=float(worth[-1, 0]),
@@ -217,6 +220,12 @@ def _record(
         verdict=judge((*grounds(history, fitted, ()), _sure(worth[-1, 0], *whole))),
         notes=fitted.notes + _forbidden(history, fitted, game, played),
     )
+
+
+def _without_dust(worth: FloatArray, start: FloatArray) -> FloatArray:
+    """Differences of predictions, 0 where they are no more than rounding."""
+    size = float(np.abs(start).max() + np.abs(worth).max(initial=0.0))
+    return np.where(np.abs(worth) <= DUST * size, 0.0, worth)
 
 
 def player_names(names: tuple[str, ...], players: Players) -> list[str]:

@@ -1,4 +1,8 @@
-"""What a run's trials tell of its limits, for what is said of the next ones: forecast and advice."""
+"""Which trials are of use to a best, for what is said of the next ones: forecast and advice.
+
+With limits those that keep them. With several objectives a best is that of one of them: what is said of
+it says nothing of the rest of the front.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.training import Training
 from hyperlens.runs.history import History
+from hyperlens.runs.selection import CONTRIBUTION
 from hyperlens.spaces.cube import BoolArray
 from hyperlens.spaces.points import same
 from hyperlens.surrogates.additive.additive import Additive
@@ -47,6 +52,27 @@ def of_use(history: History, data: Training) -> Training:
     """Trials that exceed a limit count as the worst."""
     kept: BoolArray = history.feasible[data.rows]
     return replace(data, y=np.where(kept, data.y, data.y.max())) if history.limits else data
+
+
+def check_single(history: History, objective: str | None) -> None:
+    """Refuse an objective that has no best of its own."""
+    if history.objective(objective).name == CONTRIBUTION:
+        raise AnalysisError(
+            "What a trial adds to the hypervolume changes with every other one, so that more trials "
+            "have no best of it to find; choose one objective by its name."
+        )
+
+
+def single_notes(history: History, objective: str | None, cut: bool = False) -> tuple[str, ...]:
+    """Of several objectives, that this is of one, and what follows from that where ranges are `cut`."""
+    if len(history.objectives) < 2:
+        return ()
+    name = history.objective(objective).name
+    if cut:
+        return (
+            f"This is the space for {name} alone: other trials of the front may lie where it is cut.",
+        )
+    return (f"This is of the best {name} alone: what the front would gain is not part of it.",)
 
 
 def bounds(history: History) -> str:
