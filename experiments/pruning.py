@@ -39,15 +39,15 @@ PRUNERS: dict[str, Any] = {
 }
 Row = dict[str, Any]
 ABOUT = f"""Searches of {TRIALS} trials, at random and by TPE, on LCBench tasks at odd places of the
-list, each with Optuna's median rule after every epoch or with successive halving. The model that gives
-a curve gives its end too, so it is known where a stopped trial would have ended. Left out are runs of
-which nothing is said, fewer than ten trials having gone on. Nothing was chosen on these tasks. The Brier score
-is the mean squared distance of a chance from what happened; beside it is that of who only knows how
-often it happens in such runs."""
-READING = """How many were lost is said rightly: means agree, and intervals of it hold. In which run, and
-by which trial, can hardly be told: chances are no better than the base rate. Intervals of ends hold too
-rarely after successive halving, which lets only the best go on. Curves of the model are smooth; measured
-ones are not, which was not tried."""
+list, each with Optuna's median rule after every epoch or with successive halving. The model that
+gives a curve gives its end too, so it is known where a stopped trial would have ended. Left out are
+runs of which nothing is said, fewer than ten trials having gone on. Nothing was chosen on these
+tasks. The Brier score is the mean squared distance of a chance from what happened; beside it is
+that of who only knows how often it happens in such runs."""
+READING = """How many were lost is said rightly: means agree, and intervals of it hold. In which
+run, and by which trial, can hardly be told: chances are no better than the base rate. Intervals of
+ends hold too rarely after successive halving, which lets only the best go on. Curves of the model
+are smooth; measured ones are not, which was not tried."""
 
 
 def main() -> None:
