@@ -154,9 +154,6 @@ def true_costs(
         found = [_Posterior(one, K, alike[c.length], c, measured, noise) for c in cases]
         logs = np.array([p.log_likelihood + np.log(p.case.prior) for p in found])
         part = np.exp(logs - logs.max())
-        for p, own in zip(found, part, strict=True):
-            if own < NEGLIGIBLE:
-                p.forget()  # most are not asked again, and a large run has many
         posteriors += found
         weights.append(part / part.sum() / len(model.sets))
     weight = np.concatenate(weights)
@@ -268,8 +265,8 @@ class _Posterior:
         total[np.diag_indices(len(total))] += self.noise / self.measured.repeats + JITTER
         return np.asarray(scipy.linalg.cholesky(total, check_finite=False))
 
-    def forget(self) -> None:
-        """Matrices, which are computed again if they are asked for."""
+    def _forget(self) -> None:
+        """Matrices, of which a large run has many; they are computed again if they are asked for."""
         for name in ("_A", "_upper"):
             self.__dict__.pop(name, None)
 
@@ -287,6 +284,7 @@ class _Posterior:
             g = float(self.noise[0])
             within = measured.within(self.learnt.z) / g
             value -= 0.5 * (measured.freedom * float(np.log(g)) + within)
+        self._forget()
         return value
 
     @cached_property
@@ -295,6 +293,7 @@ class _Posterior:
         half = self._half(self._A)
         mean = half.T @ self._half(self.measured.means(self.learnt.z))
         variance = np.diagonal(self._A) - np.einsum("nm,nm->m", half, half)
+        self._forget()
         return mean, np.sqrt(np.maximum(variance, 0.0))
 
     def costs(self, z: FloatArray, noise: FloatArray) -> FloatArray:
@@ -320,6 +319,7 @@ class _Posterior:
         """True costs of some configurations (count, s); the noise's deviation at the best (count,)."""
         half = self._half(self._A[:, rows])
         covariance = self._A[np.ix_(rows, rows)] - half.T @ half
+        self._forget()
         values, vectors = np.linalg.eigh(covariance)
         normal = rng.normal(size=(count, len(rows))) * np.sqrt(np.maximum(values, 0.0))
         drawn = self.costs(self.moments[0][rows] + normal @ vectors.T, self.noise[rows])
