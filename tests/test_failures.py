@@ -110,8 +110,8 @@ def test_a_rule_of_two_parameters_and_of_a_conditional_one() -> None:
 
 def test_chance_alone_gives_no_rule() -> None:
     """Rules are wrong in few of many runs that fail anywhere alike; p-values are even."""
-    records = [hl.failures(history(lambda v: 0.15, 60, seed)) for seed in range(24)]
-    assert sum(record.rule is not None for record in records) <= 3  # 24 x 2 x 0.01, and luck
+    records = [hl.failures(history(lambda v: 0.15, 60, seed)) for seed in range(14)]
+    assert sum(record.rule is not None for record in records) <= 2  # 14 x 2 x 0.01, and luck
     p = np.concatenate([record.p for record in records])
     assert np.mean(p <= 0.05) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(p))
     assert "no rule says where" in next(r for r in records if r.rule is None).sentence

@@ -266,9 +266,9 @@ def best_of(space: Space, trials: int, **settings: Any) -> float:
 
 def test_smbo_beats_random_search_clearly_on_the_ellipsoid() -> None:
     space = box(4)
-    ours = best_of(space, 80, nugget=1e-8, seed=0)
+    ours = best_of(space, 45, nugget=1e-8, seed=0)
     random = np.median(
-        [min(map(ellipsoid, space.decode(space.sample(80, seed)))) for seed in range(3)]
+        [min(map(ellipsoid, space.decode(space.sample(45, seed)))) for seed in range(3)]
     )
     assert random > 2
     assert ours < 0.01
