@@ -24,7 +24,8 @@ from hyperlens.optimize import SMBO
 from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions
-from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Store, StudyTrial
+from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Store
+from hyperlens.optimize.storage.stored_trial import StudyTrial
 from hyperlens.proposal import Proposal, from_ranges, to_ranges
 from hyperlens.runs.history import State
 from hyperlens.surrogates.description import learnt, rebuild

@@ -43,7 +43,7 @@ from hyperlens.spaces.points import same
 from hyperlens.spaces.space import GivenSpace, Space, as_space
 
 if TYPE_CHECKING:
-    from hyperlens.optimize.storage.store import StudyTrial
+    from hyperlens.optimize.storage.stored_trial import StudyTrial
 
 TIMES = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond, one
 MANY_ROWS = 20_000  # with a time limit, a search of more begins on a part of them

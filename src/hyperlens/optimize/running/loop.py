@@ -36,7 +36,8 @@ from hyperlens.spaces.space import Space
 from hyperlens.surrogates.outlook.prospect import Search
 
 if TYPE_CHECKING:
-    from hyperlens.optimize.storage.store import Store, StudyTrial
+    from hyperlens.optimize.storage.store import Store
+    from hyperlens.optimize.storage.stored_trial import StudyTrial
 
 POLL = 1.0  # seconds after which we look what other processes on the storage did
 DOUBTS = 3  # looks at a trial of known values until it is taken to be meant so

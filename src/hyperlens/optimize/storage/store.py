@@ -14,13 +14,11 @@ by themselves, or after it and are made up for by whoever comes next:
 """
 
 import json
-import math
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
@@ -34,6 +32,13 @@ from hyperlens.optimize.running.trial_outcome import Outcome
 from hyperlens.optimize.storage import leases
 from hyperlens.optimize.storage.distributions import distributions, stored
 from hyperlens.optimize.storage.storages import Storage, opened, quiet
+from hyperlens.optimize.storage.stored_trial import (
+    StudyTrial,
+    finished_trial,
+    proposal_of,
+    rungs_below,
+    study_trial,
+)
 from hyperlens.proposal import (
     EXCESS,
     LEASE,
@@ -47,45 +52,12 @@ from hyperlens.proposal import (
     TWIN,
     Proposal,
 )
-from hyperlens.runs.curve import Curve
-from hyperlens.runs.history import History, Objective, State, Trial
+from hyperlens.runs.history import History, Objective, State
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.runs.stopped import Stopped
 from hyperlens.spaces.space import Space
 
 MOST_ATTEMPTS = 5  # a trial that so often had nobody to finish it has failed
-
-
-@dataclass(frozen=True)
-class StudyTrial:
-    """A trial as the loop sees it; `cost` is minimised, nan unless complete, as are the `others`, those
-    of further objectives; `excess` says by how much it exceeds each limit."""
-
-    number: int
-    state: State | None  # None while it waits
-    values: Mapping[str, Any]
-    cost: float
-    proposal: Proposal
-    lease: Mapping[str, Any]
-    moment: float  # when it ended
-    rungs: tuple[tuple[float, float], ...] = ()  # budget and minimised cost of each rung so far
-    others: tuple[float, ...] = ()
-    excess: tuple[float, ...] = ()
-
-    @property
-    def rung(self) -> int:
-        return self.proposal.rung or 0
-
-    @property
-    def paused(self) -> bool:
-        """Is its cost known at the rung where it is?"""
-        return any(budget == self.proposal.budget for budget, _ in self.rungs)
-
-    @property
-    def place(self) -> tuple[str, float | None] | None:
-        """Where in a race it began: whose entry it is, and the budget of its first rung."""
-        first = self.rungs[0][0] if self.rungs else self.proposal.budget
-        return None if self.proposal.entry is None else (self.proposal.entry, first)
 
 
 class Store:
@@ -183,7 +155,7 @@ class Store:
         self._seen = len(trials)
         self.withdrawn |= {trial.number for trial in trials if TWIN in trial.user_attrs}
         fresh = [
-            self._trial(trial)
+            self._read(trial)
             for trial in trials
             if trial.number not in self._finished and TWIN not in trial.user_attrs
         ]
@@ -234,10 +206,10 @@ class Store:
         and the same. Ours is withdrawn then."""
         if number < self._seen:
             return None
-        own = self._trial(self._storage.get_trial(self._trial_id(number)))
+        own = self._read(self._storage.get_trial(self._trial_id(number)))
         for k in range(self._seen, number):
             frozen = self._storage.get_trial(self._trial_id(k))
-            other = self._trial(frozen)
+            other = self._read(frozen)
             same = other.values == own.values and other.place == own.place
             if same and k not in self._ours and TWIN not in frozen.user_attrs:
                 self.withdraw(number, k)
@@ -273,7 +245,7 @@ class Store:
         if not self._take(trial, 1):
             return False
         own = self._trial_id(trial.number)
-        proposal = _proposal(self._storage.get_trial(own))
+        proposal = proposal_of(self._storage.get_trial(own))
         proposal = replace(proposal, budget=stage.budget, rung=stage.rung, final=stage.final)
         self._storage.set_trial_user_attr(own, PROPOSAL, proposal.to_dict())
         return True
@@ -281,7 +253,7 @@ class Store:
     def _take(self, trial: StudyTrial, attempt: int) -> bool:
         """Make a trial ours, unless it is no more as we saw it."""
         own, ours = self._trial_id(trial.number), leases.lease(attempt, self.run)
-        now = self._trial(self._storage.get_trial(own))
+        now = self._read(self._storage.get_trial(own))
         if (now.state, now.lease, now.proposal) != (trial.state, trial.lease, trial.proposal):
             return False
         try:
@@ -304,9 +276,9 @@ class Store:
         self._ours.pop(number, None)
         trial = self._trial_id(number)
         frozen = self._storage.get_trial(trial)
-        if _proposal(frozen).budget != budget:  # taken for abandoned, and gone on without us
+        if proposal_of(frozen).budget != budget:  # taken for abandoned, and gone on without us
             return
-        rungs = [*_below(frozen, budget), budget]
+        rungs = [*rungs_below(frozen, budget), budget]
         with suppress(UpdateFinishedTrialError):
             self._clock(frozen)
             self._storage.set_trial_user_attr(trial, RUNGS, rungs)
@@ -332,10 +304,10 @@ class Store:
 
     def _clock(self, trial: FrozenTrial) -> None:
         """Write down from when until now a trial of a race was evaluated at its rung."""
-        proposal = _proposal(trial)
+        proposal = proposal_of(trial)
         since = self._since.pop(trial.number, None)
         if since is not None and proposal.rung is not None:
-            before = proposal.spans[: len(_below(trial, proposal.budget or 0.0))]
+            before = proposal.spans[: len(rungs_below(trial, proposal.budget or 0.0))]
             proposal = replace(proposal, spans=(*before, (since, time.time())))
             own = self._trial_id(trial.number)
             self._storage.set_trial_user_attr(own, PROPOSAL, proposal.to_dict())
@@ -371,7 +343,7 @@ class Store:
         return History(
             self.space,
             tuple(replace(o, name=name) for o, name in zip(objectives, names, strict=True)),
-            tuple(_trial(t, len(objectives), len(limits)) for t in ended),
+            tuple(finished_trial(t, len(objectives), len(limits)) for t in ended),
             f"Optuna study '{self._study.study_name}' in {self.source}",
             () if stopped is None else (stopped.sentence,),
             plan=SearchPlan.from_dict(self._study.user_attrs.get(PLAN)),
@@ -390,6 +362,9 @@ class Store:
         known = {*self.space.names, *self.space.constants}
         return TWIN not in trial.user_attrs and set(trial.params) <= known
 
+    def _read(self, trial: FrozenTrial) -> StudyTrial:
+        return study_trial(trial, self.space, self.goal)
+
     def _trial_id(self, number: int) -> int:
         return self._storage.get_trial_id_from_study_id_trial_number(self._id, number)
 
@@ -402,80 +377,6 @@ class Store:
             return
         self._storage.set_trial_user_attr(trial, REASON, outcome.reason or "unknown")
         self._storage.set_trial_state_values(trial, TrialState.FAIL)
-
-    def _trial(self, trial: FrozenTrial) -> StudyTrial:
-        names, objectives = self.space.names, self.goal.objectives
-        ended = _costs(trial, len(objectives))
-        if trial.state is not TrialState.COMPLETE:
-            ended = (math.nan,) * len(objectives)
-        cost, *others = (o.sign * own for o, own in zip(objectives, ended, strict=True))
-        sign, costs = objectives[0].sign, trial.intermediate_values
-        rungs = enumerate(trial.user_attrs.get(RUNGS, []))
-        return StudyTrial(
-            trial.number,
-            _STATES.get(trial.state),
-            {name: trial.params[name] for name in names if name in trial.params},
-            cost,
-            _proposal(trial),
-            trial.system_attrs.get(LEASE, {}),
-            _seconds(trial.datetime_complete) or 0.0,
-            tuple((float(r), sign * costs[k]) for k, r in rungs if k in costs),
-            tuple(others),
-            _excess(trial, len(self.goal.limits)),
-        )
-
-
-_STATES = {
-    TrialState.RUNNING: State.RUNNING,
-    TrialState.COMPLETE: State.COMPLETE,
-    TrialState.PRUNED: State.PRUNED,
-    TrialState.FAIL: State.FAILED,
-}
-
-
-def _proposal(trial: FrozenTrial) -> Proposal:
-    return Proposal.from_dict(trial.user_attrs.get(PROPOSAL)) or Proposal()
-
-
-def _below(trial: FrozenTrial, budget: float) -> list[float]:
-    """Budgets of the rungs that it was at before this one."""
-    return [r for r in trial.user_attrs.get(RUNGS, []) if r < budget]
-
-
-def _trial(trial: FrozenTrial, objectives: int, limits: int) -> Trial:
-    proposal, costs = _proposal(trial), _costs(trial, objectives)
-    state = _STATES[trial.state]
-    return Trial(
-        trial.number,
-        dict(trial.params),
-        costs,
-        state,
-        budget=proposal.budget,
-        started=_seconds(trial.datetime_start),
-        ended=_seconds(trial.datetime_complete),
-        proposer=proposal.optimizer,
-        reason=None if state is State.COMPLETE else trial.user_attrs.get(REASON),
-        proposal=Proposal.from_dict(trial.user_attrs.get(PROPOSAL)),
-        curve=Curve.raced(
-            trial.intermediate_values, trial.user_attrs.get(RUNGS), proposal.budget, costs[0]
-        ),
-        excess=_excess(trial, limits),
-    )
-
-
-def _costs(trial: FrozenTrial, objectives: int) -> tuple[float, ...]:
-    """Of a complete trial, or of the last rung of one that did not go on; one an objective."""
-    known = trial.state in (TrialState.COMPLETE, TrialState.PRUNED) and trial.values is not None
-    return tuple(map(float, trial.values)) if known else (math.nan,) * objectives
-
-
-def _excess(trial: FrozenTrial, limits: int) -> tuple[float, ...]:
-    stored = trial.system_attrs.get(EXCESS) or ()
-    return tuple(map(float, stored)) if len(stored) == limits else (math.nan,) * limits
-
-
-def _seconds(moment: datetime | None) -> float | None:
-    return None if moment is None else moment.timestamp()
 
 
 def _same_space(a: Space, b: Space) -> bool:
