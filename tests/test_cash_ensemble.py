@@ -14,6 +14,7 @@ from hyperlens.cash.search.ensemble import (
     Ensemble,
     Pool,
     by_scorer,
+    lifted,
     log_losses,
     squared_errors,
     temperature,
@@ -108,6 +109,21 @@ def test_the_temperature_of_chances_that_say_too_much() -> None:
     assert temperature(loud, measure, []) == 1.0
 
 
+def test_nothing_is_impossible() -> None:
+    said = np.array([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
+    raised = lifted(said, 0.01)
+    assert raised.sum(axis=1) == pytest.approx([1, 1])
+    assert raised.min() == pytest.approx(0.01)
+    assert np.array_equal(raised.argsort(axis=1)[1], said.argsort(axis=1)[1])
+    X = pd.DataFrame({"a": np.arange(120.0)})
+    y = np.where(X["a"] % 7 < 3, "yes", "no")
+    options: dict[str, Any] = {"models": ("KNeighborsClassifier",), "optimizer": "random"}
+    plan = Search(X, y, "classification", evaluations=4, folds=2, **options)
+    model, ensemble = plan.finish(plan.run())
+    assert ensemble.least == pytest.approx(1 / 121 / 2)
+    assert model.predict_proba(X).min() >= ensemble.least - 1e-12
+
+
 def test_predictions_are_kept_whole(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     kept.write({"model": "a", "x": np.int64(3)}, 0.5, [np.ones((2, 2)), np.zeros((3, 2))])
@@ -128,7 +144,8 @@ def test_an_ensemble_of_classifiers(metric: str | None) -> None:
     best = best_trial(history)
     model, ensemble = plan.finish(history)
     sign = -1 if metric else 1
-    assert ensemble.single == pytest.approx(best.costs[0], rel=1e-4)
+    if not ensemble.least:  # else what was said to be impossible is measured as if it were not
+        assert ensemble.single == pytest.approx(best.costs[0], rel=1e-4)
     assert sign * ensemble.together <= sign * ensemble.single + 1e-12
     assert ensemble.weights.sum() == pytest.approx(1)
     assert ensemble.trials[0] == best.number

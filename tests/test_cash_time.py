@@ -86,13 +86,13 @@ def test_no_limit_is_never_over() -> None:
     assert free.for_the_end([("m", "x")]) == 0.0
 
 
-@pytest.mark.parametrize("rows", [100, 1499, 1500, 4000, 20_000, 400_000, 800_000])
+@pytest.mark.parametrize("rows", [1500, 4000, 20_000, 400_000, 800_000])
 def test_rungs_begin_with_a_few_hundred_rows(rows: int) -> None:
     parts = ladder(rows)
     assert parts[-1] == 1
-    assert all(b / a == parts[-1] / parts[-2] >= 3 for a, b in pairwise(parts))
-    assert len(parts) == 1 or rows * parts[0] >= FEWEST_ROWS
-    assert (len(parts) == 1) == (rows < 3 * FEWEST_ROWS)
+    assert all(parts[-1] / parts[-2] == b / a >= 3 for a, b in pairwise(parts))
+    assert rows * parts[0] >= FEWEST_ROWS
+    assert [len(ladder(n)) for n in (99, 100, 1499)] == [1, 2, 2]
 
 
 def race(rows: int, clock: Clock, **options: Any) -> Anytime:
@@ -143,7 +143,7 @@ def test_what_would_take_too_long_does_not_go_on() -> None:
 
 
 def test_new_ones_are_drawn_in_turns_and_none_comes_twice() -> None:
-    search = race(600, Clock(), starts=first_vectors(pool_space("classification")), trials=40)
+    search = race(90, Clock(), starts=first_vectors(pool_space("classification")), trials=40)
     seen = []
     while (each := search.ask()) is not None:
         seen.append(each.vector)

@@ -31,6 +31,7 @@ from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 
 FEWEST_ROWS = 500  # of training, at the first rung
+HALVED = 100  # rows, from which a look at half of them is of use
 MOST_RUNGS = 4
 ETA = 3  # one of so many goes on
 LEADERS = 5  # new ones are drawn near these
@@ -212,7 +213,7 @@ class Anytime(Asynchronous):
 
 def ladder(rows: int) -> list[Fraction]:
     """Parts of so many training rows: from a few hundred rows to all, by equal factors of at least
-    three.
+    three; of less than that a half and all.
 
     >>> [str(part) for part in ladder(4000)]
     ['1/8', '1']
@@ -222,7 +223,7 @@ def ladder(rows: int) -> list[Fraction]:
     while rungs < MOST_RUNGS and ETA**rungs <= factor:
         rungs += 1
     if rungs == 1:
-        return [Fraction(1)]
+        return [Fraction(1, 2), Fraction(1)] if rows >= HALVED else [Fraction(1)]
     step = int(factor ** (1 / (rungs - 1)) + 1e-9)
     return [Fraction(1, step ** (rungs - 1 - k)) for k in range(rungs)]
 

@@ -38,7 +38,9 @@ Measure = Callable[[FloatArray, BoolArray | None], FloatArray]
 class Ensemble(Record):
     """What was put together. Losses are in the metric's own direction, on held-out rows: `single` and
     `together` on those that chose, `honest_single` and `honest_together` on rows that did not; nan
-    where that was not measured. `parts` are of the rows that each member was trained on in the end."""
+    where that was not measured. `parts` are of the rows that each member was trained on in the end;
+    `chosen_on` is the part that models had been trained on whose predictions chose. No chance of a class
+    is smaller than `least`."""
 
     metric: str
     maximize: bool
@@ -52,6 +54,8 @@ class Ensemble(Record):
     honest_together: float
     candidates: int
     temperature: float = 1.0
+    least: float = 0.0
+    chosen_on: float = 1.0
     notes: tuple[str, ...] = ()
 
     @property
@@ -161,6 +165,12 @@ def tempered_by(chances: FloatArray, temperature: float) -> FloatArray:
     """Rows that sum to one."""
     powers = np.clip(chances, SMALLEST, 1.0) ** (1.0 / temperature)
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def lifted(chances: FloatArray, least: float) -> FloatArray:
+    """Rows that sum to one, of which no chance is smaller than `least`: a mean with an even guess."""
+    part = least * chances.shape[-1]
+    return np.asarray((1 - part) * chances + least)
 
 
 # Losses of many predictions at once; a split counts like any other, however many rows it has

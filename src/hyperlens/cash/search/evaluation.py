@@ -93,16 +93,20 @@ class Evaluation:
 
     def losses(self, configuration: Mapping[str, Any], budget: float = 1.0) -> list[float]:
         """One loss a split."""
-        rows = self.rows[: splits_at(budget, self.splits)] if self.disjoint else self.rows
+        rows = self.rows_at(budget)
         with threadpool_limits(1):  # workers share the cores; the same bytes on any number of them
             found = [
                 self.loss(configuration, train[self.subset(train, budget)], held)
                 for train, held in rows
             ]
         predictions = [predicted for _, predicted in found if predicted is not None]
-        if self.kept is not None and len(predictions) == self.splits:
+        if self.kept is not None and len(predictions) == len(rows):
             self.kept.write(configuration, budget, predictions)
         return [loss for loss, _ in found]
+
+    def rows_at(self, budget: float) -> list[tuple[IntArray, IntArray]]:
+        """Splits that a part of the rows is looked at in."""
+        return self.rows[: splits_at(budget, self.splits)] if self.disjoint else self.rows
 
     def loss(
         self, configuration: Mapping[str, Any], train: IntArray, held: IntArray

@@ -13,6 +13,7 @@ from hyperlens.cash.search.ensemble import (
     Measure,
     Pool,
     by_scorer,
+    lifted,
     log_losses,
     squared_errors,
     temperature,
@@ -27,6 +28,8 @@ from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
 
 MOST_CANDIDATES = 40
+ENOUGH_CANDIDATES = 5  # else predictions of models that were trained on fewer rows are looked at
+NEVER = 1e-6  # a chance smaller than this says that something cannot be
 MOST_SLOW = 8  # candidates, where a metric is asked one prediction at a time
 QUICK = ("neg_log_loss", "neg_root_mean_squared_error")
 
@@ -53,86 +56,116 @@ def finished(
 ) -> tuple[Any, Ensemble]:
     """The trained model, of at most so many configurations, and what it is made of."""
     candidates = found(evaluation, history, best, pace) if most > 1 else []
-    pool = _pool(evaluation, candidates) if len(candidates) > 1 else None
-    weights = np.ones(1)
-    if pool is not None:
-        weights = _limited(pool, most)
-    chosen = np.flatnonzero(weights)
-    chosen = chosen[
-        np.argsort(-weights[chosen] - (chosen == 0), kind="stable")
-    ]  # the best one first
-    members = [Member(best.values, 1.0)]
-    if pool is not None:
-        members = [
-            Member(candidates[c].values, float(weights[c]), measured_on=candidates[c].part)
-            for c in chosen
-        ]
+    least = _least(evaluation, candidates)
+    pool = _pool(evaluation, candidates, least) if candidates else None
+    if pool is None:
+        candidates, least = [Candidate(best, best.values, 1.0, ())], 0.0
+    weights = np.ones(1) if pool is None else _limited(pool, most)
+    members = [
+        Member(
+            candidates[c].values, float(weights[c]), measured_on=candidates[c].part, place=int(c)
+        )
+        for c in sorted(np.flatnonzero(weights), key=lambda c: (c != 0, -weights[c]))
+    ]
     trained = train(evaluation, members, times, pace)
-    trials = {key_of(m.configuration): c for m, c in zip(members, chosen, strict=True)}
-    kept = [trials[key_of(m.configuration)] for m in trained]
+    final = _shares(trained, len(candidates))
+    if pool is not None and pool.loss(final) > pool.loss(np.eye(len(candidates))[0]):
+        trained = trained[:1]  # what was left out for lack of time is what made it better
+        final = _shares(trained, len(candidates))
+    single, whole, heat, honest = _judged(evaluation, candidates, final, pool, best, maximize)
     sign = -1.0 if maximize else 1.0
-    single = together_loss = sign * float(best.costs[0])
-    alone = sum_loss = float("nan")
-    heat = 1.0
-    if pool is not None:
-        final = np.zeros(len(candidates))
-        final[kept] = weights[kept] / weights[kept].sum()
-        single, together_loss = pool.loss(np.eye(len(candidates))[0]), pool.loss(final)
-        alone, sum_loss = pool.honest()
-        heat, tempered = _heated(evaluation, candidates, final, pool)
-        together_loss = min(together_loss, tempered)
-    model = together(evaluation, trained, heat)
-    scale = sum(m.weight for m in trained)
-    numbers = [best.number] if pool is None else [candidates[c].trial.number for c in kept]
     record = Ensemble(
         metric=metric,
         maximize=maximize,
         models=tuple(str(m.configuration.get(ROOT, "")) for m in trained),
-        trials=np.array(numbers, dtype=np.int64),
-        weights=np.array([m.weight / scale for m in trained]),
+        trials=np.array([candidates[m.place].trial.number for m in trained], dtype=np.int64),
+        weights=np.array([final[m.place] for m in trained]),
         parts=np.array([m.part for m in trained]),
         single=sign * single,
-        together=sign * together_loss,
-        honest_single=sign * alone,
-        honest_together=sign * sum_loss,
-        candidates=max(1, len(candidates)),
+        together=sign * whole,
+        honest_single=sign * honest[0],
+        honest_together=sign * honest[1],
+        candidates=len(candidates),
         temperature=heat,
-        notes=_notes(members, trained, len(evaluation.y), heat),
+        least=least,
+        chosen_on=candidates[0].part,
+        notes=_notes(members, trained, len(evaluation.y), heat, candidates[0].part),
     )
-    return model, record
+    return together(evaluation, trained, heat, least), record
+
+
+def _shares(trained: list[Member], candidates: int) -> FloatArray:
+    """Weights of what was trained, by its place among the candidates."""
+    shares = np.zeros(candidates)
+    for member in trained:
+        shares[member.place] = member.weight
+    return np.asarray(shares / shares.sum())
+
+
+def _judged(
+    evaluation: Evaluation,
+    candidates: list[Candidate],
+    weights: FloatArray,
+    pool: Pool | None,
+    best: Trial,
+    maximize: bool,
+) -> tuple[float, float, float, tuple[float, float]]:
+    """Losses of the best one alone and of all, the temperature, and the losses on other rows."""
+    if pool is None:
+        alone = -float(best.costs[0]) if maximize else float(best.costs[0])
+        return alone, alone, 1.0, (float("nan"), float("nan"))
+    first = np.eye(len(candidates))[0]
+    heat, tempered = _heated(evaluation, candidates, weights, pool)
+    return pool.loss(first), min(pool.loss(weights), tempered), heat, pool.honest()
 
 
 def found(evaluation: Evaluation, history: History, best: Trial, pace: Pace) -> list[Candidate]:
-    """What has held-out predictions, the best one first and then by loss; that of all rows counts
-    where a configuration was measured on fewer too. Nothing where the best one has none."""
+    """What has held-out predictions, the best one first and then by loss: of models trained on as many
+    rows as the best one, or on fewer where too few came so far. Nothing where the best one has none."""
     assert evaluation.kept is not None
     sign = -1.0 if history.objective().maximize else 1.0
     constants = history.space.constants
-    seen: dict[str, Candidate] = {}
     wanted = (State.COMPLETE, State.PRUNED)
     trials = [t for t in history.trials if t.state in wanted and np.isfinite(t.costs[0])]
-    trials.sort(key=lambda t: (t.number != best.number, sign * t.costs[0], t.number))
-    for trial in trials:
-        values = {**constants, **trial.values}
-        part = 1.0 if trial.budget is None else float(trial.budget)
-        predictions = evaluation.kept.read(values, part)
-        if predictions is None and pace.seconds is None and part == 1.0:
-            evaluation.losses(values, part)  # a search that went on: its first part is elsewhere
+    trials.sort(key=lambda t: (t.number != best.number, -(t.budget or 1.0), sign * t.costs[0]))
+    largest: list[Candidate] = []
+    for part in sorted({float(t.budget or 1.0) for t in trials}, reverse=True):
+        here: dict[str, Candidate] = {}
+        for trial in trials:
+            values = {**constants, **trial.values}
             predictions = evaluation.kept.read(values, part)
-        if predictions is None:
-            if trial.number == best.number:
-                return []
-            continue
-        seen.setdefault(key_of(values), Candidate(trial, values, part, predictions))
-        if len(seen) == MOST_CANDIDATES:
+            again = pace.seconds is None and part == 1.0 == (trial.budget or 1.0)
+            if predictions is None and again:  # a search that went on: its first part is elsewhere
+                evaluation.losses(values, part)
+                predictions = evaluation.kept.read(values, part)
+            if predictions is not None:
+                here.setdefault(key_of(values), Candidate(trial, values, part, predictions))
+            elif trial.number == best.number:
+                break
+            if len(here) == MOST_CANDIDATES:
+                break
+        if len(here) > len(largest):
+            largest = list(here.values())
+        if len(largest) >= ENOUGH_CANDIDATES:
             break
-    return list(seen.values())
+    return largest
 
 
-def _pool(evaluation: Evaluation, candidates: list[Candidate]) -> Pool | None:
+def _least(evaluation: Evaluation, candidates: list[Candidate]) -> float:
+    """The smallest chance that a class is given: where models say that something cannot be, as if one
+    row more had every class alike. Nothing where none does, or the metric does not mind."""
+    if not candidates or (evaluation.metric or DEFAULT_METRIC[evaluation.task]) != "neg_log_loss":
+        return 0.0
+    least = 1.0 / (len(evaluation.y) + 1) / len(evaluation.classes)
+    smallest = min(float(p.min()) for c in candidates for p in c.predictions)
+    return least if smallest < NEVER else 0.0
+
+
+def _pool(evaluation: Evaluation, candidates: list[Candidate], least: float) -> Pool | None:
     """Their predictions for the same rows, and how they are measured."""
-    rows = np.concatenate([held for _, held in evaluation.rows])
-    splits = np.concatenate([np.full(len(h), s) for s, (_, h) in enumerate(evaluation.rows)])
+    looks = [held for _, held in evaluation.rows_at(candidates[0].part)]
+    rows = np.concatenate(looks)
+    splits = np.concatenate([np.full(len(held), s) for s, held in enumerate(looks)])
     measure = _measure(evaluation, rows, splits)
     name = evaluation.metric or DEFAULT_METRIC[evaluation.task]
     if name not in QUICK:
@@ -140,7 +173,7 @@ def _pool(evaluation: Evaluation, candidates: list[Candidate]) -> Pool | None:
     predictions = np.array([_flat(c.predictions) for c in candidates])
     if name == "neg_log_loss":  # what the true class was given is all that counts
         true = evaluation.codes[rows][None, :, None]
-        predictions = np.take_along_axis(predictions, true, axis=2)
+        predictions = np.take_along_axis(lifted(predictions, least), true, axis=2)
     try:
         measure(predictions[:1], None)
     except Exception:  # whatever a scorer of the user's needs that is not a prediction
@@ -197,8 +230,15 @@ def _heated(
     return heat, float(pool.measure(tempered_by(chances, heat)[None], None)[0])
 
 
-def _notes(members: list[Member], trained: list[Member], rows: int, heat: float) -> tuple[str, ...]:
+def _notes(
+    members: list[Member], trained: list[Member], rows: int, heat: float, chosen_on: float
+) -> tuple[str, ...]:
     notes = []
+    if chosen_on < 1:
+        notes.append(
+            f"Members were chosen by models trained on {chosen_on:.2g} of the rows, for few came "
+            "further."
+        )
     if len(trained) < len(members):
         left = len(members) - len(trained)
         notes.append(

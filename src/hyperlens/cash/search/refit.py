@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from hyperlens.cash.search.ensemble import tempered_by
+from hyperlens.cash.search.ensemble import lifted, tempered_by
 from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.pace import Pace, splits_at
@@ -41,12 +41,15 @@ class _Mean(BaseEstimator):  # type: ignore[misc]  # no types
         models: Sequence[Any] = (),
         weights: Sequence[float] | None = None,
         temperature: float = 1.0,
+        least: float = 0.0,
     ) -> None:
-        self.models, self.weights, self.temperature = models, weights, temperature
+        self.models, self.weights = models, weights
+        self.temperature, self.least = temperature, least
 
 
 class MeanClassifier(ClassifierMixin, _Mean):  # type: ignore[misc]
-    """Classifiers that were fitted before; the chance of a class is the mean of theirs."""
+    """Classifiers that were fitted before; the chance of a class is the mean of theirs, tempered, and
+    lifted so that none is smaller than `least`."""
 
     def fit(self, X: Any, y: Any) -> MeanClassifier:
         self.classes_ = np.unique(y)
@@ -56,7 +59,8 @@ class MeanClassifier(ClassifierMixin, _Mean):  # type: ignore[misc]
         check_is_fitted(self, "classes_")
         each = [model.predict_proba(X) for model in self.models]
         mean = np.average(each, axis=0, weights=self.weights)
-        return mean if self.temperature == 1.0 else tempered_by(mean, self.temperature)
+        mean = mean if self.temperature == 1.0 else tempered_by(mean, self.temperature)
+        return lifted(mean, self.least) if self.least else mean
 
     def predict(self, X: Any) -> Any:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -92,6 +96,7 @@ class Member:
     models: tuple[Any, ...] = ()
     part: float = 0.0
     measured_on: float = 1.0  # part of the rows that its predictions are of
+    place: int = 0  # among the candidates
 
     @property
     def name(self) -> tuple[str, str]:
@@ -139,15 +144,22 @@ def _again(evaluation: Evaluation, member: Member, wanted: int, pace: Pace) -> M
     return replace(member, models=tuple(models))
 
 
-def together(evaluation: Evaluation, members: Sequence[Member], temperature: float = 1.0) -> Any:
+def together(
+    evaluation: Evaluation,
+    members: Sequence[Member],
+    temperature: float = 1.0,
+    least: float = 0.0,
+) -> Any:
     """One estimator of what was trained."""
-    if len(members) == 1 and len(members[0].models) == 1 and temperature == 1.0:
+    plain = temperature == 1.0 and not least
+    if len(members) == 1 and len(members[0].models) == 1 and plain:
         return members[0].models[0]
     models = [model for member in members for model in member.models]
     weights = [m.weight / len(m.models) for m in members for _ in m.models]
     even = len(members) == 1
     kind = MeanClassifier if evaluation.task == "classification" else MeanRegressor
-    return kind(models, None if even else weights, temperature).fit(evaluation.X, evaluation.y)
+    whole = kind(models, None if even else weights, temperature, least)
+    return whole.fit(evaluation.X, evaluation.y)
 
 
 def _fitting(
