@@ -31,11 +31,11 @@ RANDOM = ("--optimizer", "random")
 SMALL = (*FAST, *RANDOM, "--evaluations", "3")
 
 
-def run(*words: object) -> tuple[int, str, str]:
+def run(*words: object, command: str = "cash") -> tuple[int, str, str]:
     """`hyperlens cash WORDS` in this process: exit code, standard output and error."""
     out, err = io.StringIO(), io.StringIO()
     with (
-        mock.patch.object(sys, "argv", ["hyperlens", "cash", *map(str, words)]),
+        mock.patch.object(sys, "argv", ["hyperlens", command, *map(str, words)]),
         mock.patch.dict(os.environ, {"COLUMNS": "200"}),
         redirect_stdout(out),
         redirect_stderr(err),
@@ -319,3 +319,35 @@ def test_names_from_the_table_steer_nothing(data: Path, tmp_path: Path) -> None:
     page = (tmp_path / "model" / "card.md").read_text()
     assert "\x1b" not in out + err + page
     assert "<script>" not in page.replace("\\<", "")
+
+
+def test_a_model_beside_its_schema_and_script(data: Path, tmp_path: Path) -> None:
+    assert run(data, "--target", "label", *SMALL)[0] == 0
+    schema = json.loads((tmp_path / "model" / "schema.json").read_text())
+    assert {"name": "city", "kind": "category"} in schema["columns"]
+    assert "id" not in [c["name"] for c in schema["columns"]]
+    assert sorted(schema["target"]["classes"]) == ["no", "yes"]
+    script = (tmp_path / "model" / "predict.py").read_text()
+    compile(script, "predict.py", "exec")
+    assert "only if you trust" in script
+    assert "pd.read_csv(sys.argv[1])" in script
+    (tmp_path / "model" / "model.skops").unlink(missing_ok=True)
+    code, _, err = run("model", data, command="predict")
+    assert code == 2
+    assert "predict.py" in err
+
+
+def test_a_safe_model_predicts_and_another_is_refused(data: Path, tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io")
+    assert run(data, "--target", "label", *SMALL)[0] == 0
+    code, out, err = run("model", data, command="predict")
+    assert code == 0, err
+    said = pd.read_csv(io.StringIO(out))
+    model = joblib.load(tmp_path / "model" / "model.joblib")
+    assert list(said["prediction"]) == list(model.predict(pd.read_csv(data)))
+    chances = said[["chance of no", "chance of yes"]].to_numpy()
+    assert chances == pytest.approx(model.predict_proba(pd.read_csv(data)))
+    skops.dump(Path("/"), tmp_path / "model" / "model.skops")
+    code, _, err = run("model", data, command="predict")
+    assert code == 2
+    assert "no model of the pool has" in err

@@ -166,7 +166,7 @@ def _finish(
     for note in ensemble.notes:
         typer.echo(note, err=aside)
     card = model_card(search, table, record, best, model, ensemble)
-    path, page = write_folder(folder, whole_pipeline(table, model), card)
+    path, page = write_folder(folder, whole_pipeline(table, model), card, search.pace.left)
     typer.echo(f"Model: {terminal.printable(path)}", err=aside)
     typer.echo(f"Card: {terminal.printable(page)}", err=aside)
     if html:

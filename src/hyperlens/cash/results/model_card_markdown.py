@@ -31,7 +31,9 @@ def markdown(card: ModelCard) -> str:
         "columns below, and needs the package `hyperlens` and the versions at the end.",
         _example(card),
         f"`{MODEL}` is a joblib file, and loading one runs code that it holds: load it only if you "
-        f"trust where it came from. `{FACTS}` holds this card for programs.",
+        f"trust where it came from. `{FACTS}` holds this card for programs, `schema.json` the columns. "
+        "From a shell: `python predict.py new.csv`, or, where there is a `model.skops`, which runs no "
+        "code when it is read, `hyperlens predict FOLDER new.csv`.",
         "## What it learnt from",
         f"{card.rows} rows of `{_code(card.table)}`."
         + (f" Classes: {_classes(card)}." if card.classes else ""),
@@ -81,17 +83,17 @@ def _example(card: ModelCard) -> str:
     return (
         "```python\nimport joblib\nimport pandas as pd\n\n"
         f'model = joblib.load("{MODEL}")\n'
-        f"rows = {_reading(card)}  # the columns below; the target is not needed\n"
+        f"rows = {reading(card)}  # the columns below; the target is not needed\n"
         f"print(model.predict(rows)){proba}\n```"
     )
 
 
-def _reading(card: ModelCard) -> str:
-    """How a new table in the form of the first is read."""
+def reading(card: ModelCard, source: str | None = None) -> str:
+    """How a new table in the form of the first is read, from a file or what an expression names."""
     if card.separator is None:
-        return 'pd.read_parquet("new.parquet")'
+        return f"""pd.read_parquet({source or '"new.parquet"'})"""
     form = "" if card.separator == "," else f", sep={card.separator!r}".replace("'", '"')
-    return f'pd.read_csv("new.csv"{form})'
+    return f"""pd.read_csv({source or '"new.csv"'}{form})"""
 
 
 def _averaged(card: ModelCard) -> str:
