@@ -27,7 +27,7 @@ def table(columns: int, rows: int, cost: Callable[[np.ndarray], np.ndarray]) -> 
 
 
 def test_every_result_can_be_had_as_json() -> None:
-    silent = {"serve", "convert", "mcp"}  # they show a page, write a run, answer an assistant
+    silent = {"serve", "convert", "mcp", "predict"}  # a page, a run, an answer, a CSV
     for name in COMMANDS:
         flags = {flag for option in load(name).params for flag in option.opts}
         assert ("--format" in flags) == (name not in silent), name

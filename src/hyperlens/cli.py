@@ -20,7 +20,7 @@ COMMANDS = {
         "cash",
         "Find the best model for a table and train it; stopped, the same command goes on.",
     ),
-    "predict": ("predict", "What a model that cash found says of a new table."),
+    "predict": ("cash", "What a model that cash found says of a new table."),
     "explain": ("explain", "Explain a whole run: a summary here, and a report with --html."),
     "importance": (
         "analyses",

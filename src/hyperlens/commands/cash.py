@@ -1,6 +1,8 @@
-"""`hyperlens cash`: from a table to the best model for it, with the search explained."""
+"""`hyperlens cash` and `predict`: from a table to the best model for it, with the search explained, and
+what that model says of a new table."""
 
 import re
+import sys
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -108,6 +110,34 @@ def cash(
     if stopped:
         say("Stopped early; the same command goes on with the search.")
         raise typer.Exit(130)
+
+
+def predict(
+    folder: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Folder of the model.", show_default=False)
+    ],
+    source: Annotated[
+        str,
+        typer.Argument(metavar="TABLE", help="CSV or Parquet, with a header.", show_default=False),
+    ],
+    out: Annotated[
+        str | None, typer.Option(help="Write the predictions here.", show_default="standard output")
+    ] = None,
+) -> None:
+    """The prediction, and of classes the chance of each, one line for each row of the table."""
+    import pandas as pd
+
+    from hyperlens.cash.results.saved_model import read_safe
+
+    if out:
+        refuse_overwriting(source, out)
+    rows = read_table(source)
+    model = read_safe(folder)
+    said = pd.DataFrame({"prediction": model.predict(rows)})
+    if hasattr(model, "predict_proba"):
+        for k, name in enumerate(model.classes_):
+            said[f"chance of {name}"] = model.predict_proba(rows)[:, k]
+    said.to_csv(out or sys.stdout, index=False)
 
 
 def seconds(text: str | None, option: str) -> float | None:

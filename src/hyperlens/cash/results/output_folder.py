@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def write_folder(
         began = time.monotonic()
         _put(folder / MODEL, lambda path: joblib.dump(model, path, compress=3))
         for name, text in texts.items():
-            _put(folder / name, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+            _put(folder / name, partial(_write_text, text=text))
         (folder / SAFE).unlink(missing_ok=True)  # of another model
         if can_be_safe() and SLOWER * (time.monotonic() - began) < left:
             _put(folder / SAFE, lambda path: write_safe(path, model))
@@ -104,6 +105,10 @@ def schema(card: ModelCard) -> dict[str, Any]:
         "target": {"name": card.target, "task": card.task, "classes": list(card.classes)},
         "missing": "cells may be empty; a category that was not there in training counts as empty",
     }
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
 
 
 def _put(path: Path, write: Callable[[Path], Any]) -> None:
