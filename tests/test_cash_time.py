@@ -66,7 +66,7 @@ def test_the_rows_that_can_be_afforded() -> None:
     pace = Pace(100.0, rows=8000, clock=Clock())
     assert pace.affordable("m", "x", 1.0) == 1.0  # nothing is known
     pace.note("m", "x", 1.0, 10.0)
-    assert pace.affordable("m", "x", 10 * DOUBT * ALL_ROWS + 0.1) == 1.0
+    assert pace.affordable("m", "x", 10 * ALL_ROWS + 0.1) == 1.0
     part = pace.affordable("m", "x", 8.0)
     pace.note("m", "y", 1.0, 10.0)
     taken = pace.training("m", "y", part)

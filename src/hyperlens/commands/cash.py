@@ -23,7 +23,7 @@ from hyperlens.runs.history import History
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 BY_SIZE = "10; fewer from 10,000 rows on"
-FOR_SEARCH = 5  # seconds of --time that are left at least, however long the table took to be read
+FOR_SEARCH = 0.2  # of --time is left at least, however long the table took to be read
 
 
 def duration(flag: str, help: str) -> Any:
@@ -102,7 +102,7 @@ def cash(
     choices["storage"] = choices["storage"] or f"sqlite:///{folder / 'search.db'}"
     study = _study(columns["target"], table.name)
     if choices["time"] is not None:
-        began = max(began, monotonic() + FOR_SEARCH - choices["time"])
+        began = max(began, monotonic() - (1 - FOR_SEARCH) * choices["time"])
     search = Search(table.X, table.y, table.task, study=study, began=began, **choices)
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)

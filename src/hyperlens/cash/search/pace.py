@@ -19,7 +19,7 @@ import numpy as np
 GROWTH = 1.1  # boosting sorts, neighbours compare: a little more than proportional
 OVERHEAD = 2000  # rows that take as long as what does not grow: reading, encoding, starting
 ALL_ROWS = 1.25  # the last training has the held-out rows too
-KEPT_BACK = 0.05  # of the time, for what comes beside searching and training
+KEPT_BACK = 0.02  # of the time, for what comes beside searching and training
 LEAST_BACK = 0.3  # seconds, for the same
 MOST_BACK = 0.35  # of the time may be kept for the last training
 DOUBT = 1.3  # machines are not equally fast all the time
@@ -75,11 +75,12 @@ class Pace:
 
     def affordable(self, model: str, key: str, seconds: float) -> float:
         """The largest part of all rows, up to 1, on which a training ends within so many seconds."""
-        whole = self.training(model, key, 1.0)
-        whole = 0.0 if whole is None else whole * DOUBT * ALL_ROWS
-        if whole <= seconds:
+        whole = ALL_ROWS * (self.training(model, key, 1.0) or 0.0)
+        if whole <= seconds:  # a process that takes longer is ended
             return 1.0
-        most = max(0.0, seconds / whole) ** (1 / GROWTH) * (OVERHEAD + self.rows) - OVERHEAD
+        most = (
+            max(0.0, seconds / (DOUBT * whole)) ** (1 / GROWTH) * (OVERHEAD + self.rows) - OVERHEAD
+        )
         return float(max(0.0, most / self.rows))
 
     def _grown(self, seen: dict[float, float], part: float) -> float:
