@@ -466,3 +466,44 @@ def test_a_large_table_in_little_time_begins_on_a_part_of_it(
     assert begun.budget is not None
     assert begun.budget < 1 or len(begun.spans) > 1
     assert first() == 1.0  # without a limit there is time enough
+
+
+def test_later_rows_are_held_out() -> None:
+    X, y = table()
+    for splits in (1, 4):
+        held = []
+        for train, out in Evaluation(X, y, "classification", splits, split="time").rows:
+            assert np.array_equal(train, np.arange(out[0]))
+            held += list(out)
+        assert held == list(range(90 - len(held), 90))
+    assert len(search(split="time").evaluation.rows) == 2
+    with pytest.raises(SourceError, match="choose fewer folds"):
+        _ = Evaluation(X[:8], y[:8], "classification", 6, split="time").rows
+
+
+def test_groups_stay_together() -> None:
+    X, y = table()
+    groups = np.arange(90) // 9
+    for splits in (1, 5):
+        for train, held in Evaluation(X, y, "classification", splits, groups=groups).rows:
+            assert not set(groups[train]) & set(groups[held])
+    with pytest.raises(SourceError, match="10 groups are too few"):
+        _ = Evaluation(X, y, "classification", 11, groups=groups).rows
+    assert search().name != search(groups=groups).name != search(split="time").name
+    found = hl.CASHClassifier(evaluations=3, optimizer="random", folds=2, models=FAST).fit(
+        X, y, groups=groups
+    )
+    assert found.ensemble_.together <= found.ensemble_.single
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"split": "later"}, "no split 'later'"),
+        ({"split": "time", "groups": [0] * 90}, "not both"),
+        ({"groups": [0, 1]}, "2 groups for 90 rows"),
+    ],
+)
+def test_wrong_splits_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(AnalysisError, match=said):
+        search(**options)

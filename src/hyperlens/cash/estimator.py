@@ -17,6 +17,7 @@ from hyperlens.cash.data.column_kinds import TableError
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.results.model_search import leaderboard, model_search
 from hyperlens.cash.search.search import Builder, Search, best_trial
+from hyperlens.cash.search.splits import Split
 from hyperlens.optimize.models.model_sampling import Sampling
 from hyperlens.optimize.storage.storages import Storage
 from hyperlens.spaces.space import GivenSpace
@@ -40,7 +41,8 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     tries each model's default configuration among the first. Up to `ensemble` configurations predict
     together, chosen by their predictions for held-out rows; 1 is the best one alone. They are trained
     on all rows `refits` times in all (10, fewer for more than 10,000 rows), each time with another
-    seed if that changes anything, and predict by the mean.
+    seed if that changes anything, and predict by the mean. `split` "time" takes rows to be in the order
+    of time: what is held out is later than what is trained on.
 
     Attributes: best_configuration_, best_model_ (fitted), best_loss_ (of the best configuration alone,
     in the metric's own direction), ensemble_ (what predicts together and what that adds),
@@ -68,20 +70,25 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         defaults: bool = True,
         refits: int | None = None,
         ensemble: int = 10,
+        split: Split = "random",
         random_state: Any = 0,
     ) -> None:
         self.evaluations, self.optimizer, self.sampling = evaluations, optimizer, sampling
         self.folds, self.metric, self.time, self.timeout = folds, metric, time, timeout
         self.workers, self.storage, self.study = workers, storage, study
         self.models, self.space, self.build, self.defaults = models, space, build, defaults
-        self.refits, self.ensemble, self.random_state = refits, ensemble, random_state
+        self.refits, self.ensemble, self.split = refits, ensemble, split
+        self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Search and train; what cannot be learnt from is refused in one sentence."""
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+        """Search and train; what cannot be learnt from is refused in one sentence. `groups` has a label
+        for each row: rows of one group are never both trained on and held out."""
         began = monotonic()
         frame, target = self._checked(X, y)
         options = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
-        search = Search(frame, target, self._task, seed=self._seed(), began=began, **options)
+        search = Search(
+            frame, target, self._task, seed=self._seed(), began=began, groups=groups, **options
+        )
         self.history_ = search.run()
         best = best_trial(self.history_)
         self.best_configuration_ = dict(best.values)
@@ -152,8 +159,8 @@ class CASHClassifier(ClassifierMixin, _CASH):  # type: ignore[misc]
 
     _task: Task = "classification"
 
-    def fit(self, X: Any, y: Any) -> CASHClassifier:
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any, groups: Any = None) -> CASHClassifier:
+        super().fit(X, y, groups)
         self.classes_ = self.best_model_.classes_
         return self
 

@@ -67,6 +67,9 @@ SEARCH = like(
         min=1, help="Trainings of the best that are averaged.", show_default=BY_SIZE
     ),
     ensemble=typer.Option(min=1, help="Configurations that predict together; 1 is the best alone."),
+    split=typer.Option(
+        help="Held-out rows: random ones, or later ones of a table in order of time."
+    ),
     models=several("Search these models only; repeatable.", "--model"),
     workers=typer.Option(min=1, help="Evaluations at once."),
     storage=Annotated[

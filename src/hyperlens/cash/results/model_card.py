@@ -124,7 +124,7 @@ def model_card(
             {"model": x.model, target.__name__: x.cost, "configuration": dict(x.values)}
             for x in record.leaders[:MOST_LEADERS]
         ),
-        limits=_limits(table, record, folds, guess, target.maximize),
+        limits=_limits(search, table, record, folds, guess),
         versions=_versions(),
         together=(ensemble.sentence, *ensemble.notes),
     )
@@ -145,19 +145,18 @@ def _losses(search: Search, best: Trial) -> list[float]:
 
 
 def _limits(
-    table: Table, record: ModelSearch, folds: FloatArray, guess: float, maximize: bool
+    search: Search, table: Table, record: ModelSearch, folds: FloatArray, guess: float
 ) -> tuple[str, ...]:
     tried = len(record.leaders)
     limits = [
         f"The validation {record.objective} is that of the best of {tried} configurations measured "
         "in full, so it flatters a little; measure on rows that the search has not seen.",
-        "Rows are taken to be exchangeable: where they have an order in time or come in groups, the "
-        "splits do not respect it, and new rows will fare worse.",
+        _exchangeable(search),
         "A category that was not there in training counts as missing, and missing cells are filled "
         "with the most frequent value.",
         "Predictions outside the range of the training rows are extrapolations.",
     ]
-    better = folds.mean() > guess if maximize else folds.mean() < guess
+    better = folds.mean() > guess if record.maximize else folds.mean() < guess
     if not better:
         limits.insert(0, "The model is no better than a guess that does not look at the columns.")
     if len(table.y) < FEW_ROWS:
@@ -169,6 +168,20 @@ def _limits(
                 f"The rarest class has {int(counts.min())} rows; what is said of it is hardly learnt."
             )
     return (*limits, *record.notes)
+
+
+def _exchangeable(search: Search) -> str:
+    if search.split == "time":
+        return (
+            "Rows are taken to be in the order of time: held-out rows are later than those trained on, "
+            "and what changes after the last row is not known."
+        )
+    if search.groups is not None:
+        return "Rows of one group were never both trained on and held out."
+    return (
+        "Rows are taken to be exchangeable: where they have an order in time or come in groups, the "
+        "splits do not respect it, and new rows will fare worse."
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -26,6 +26,7 @@ from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import build
 from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.pace import splits_at
+from hyperlens.cash.search.splits import HELD_OUT, Split, by_group, by_time
 from hyperlens.errors import SourceError
 from hyperlens.spaces.cube import FloatArray, IntArray
 
@@ -33,7 +34,6 @@ DEFAULT_METRIC: dict[Task, str] = {
     "classification": "neg_log_loss",
     "regression": "neg_root_mean_squared_error",
 }
-HELD_OUT = 0.2  # part of the rows that a split measures on
 MOST_HELD = 20_000  # rows that a single split needs to measure on
 
 
@@ -74,7 +74,8 @@ class Evaluation:
     `metric` is a scorer of scikit-learn or its name; the loss is its negative. `builder` makes the
     estimator of a configuration where that is not one of the pool. `disjoint` splits hold out every
     row once, and of one split at most 20,000 rows; on a part of the rows fewer splits are looked at.
-    What is predicted for held-out rows goes to `kept`.
+    `split` "time" holds out later rows, and rows of one of `groups` stay together. What is predicted for
+    held-out rows goes to `kept`.
     """
 
     X: Any  # a frame
@@ -85,6 +86,8 @@ class Evaluation:
     seed: int = 0
     builder: Callable[[Mapping[str, Any]], Any] | None = None
     disjoint: bool = False
+    split: Split = "random"
+    groups: Any = None
     kept: Kept | None = None
     _guess: list[float] = field(default_factory=list, init=False, repr=False)
 
@@ -168,7 +171,7 @@ class Evaluation:
 
     @cached_property
     def rows(self) -> list[tuple[IntArray, IntArray]]:
-        """Training and held-out rows of each split, stratified by class."""
+        """Training and held-out rows of each split, stratified by class where rows are exchangeable."""
         from sklearn.model_selection import (
             KFold,
             ShuffleSplit,
@@ -193,6 +196,10 @@ class Evaluation:
                     f"{len(self.y)} rows are too few for {len(values)} classes, of which each part of "
                     "a split needs one row; add rows or merge classes."
                 )
+        if self.groups is not None:
+            return by_group(self.groups, self.splits, self.seed)
+        if self.split == "time":
+            return by_time(len(self.y), self.splits)
         held_out: float | int = HELD_OUT
         if self.disjoint and HELD_OUT * len(self.y) > MOST_HELD:
             held_out = MOST_HELD

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import refitted
+from hyperlens.cash.search.splits import Split
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, rooted
 from hyperlens.optimize.optimizers.protocol import Optimizer
@@ -82,7 +83,9 @@ class Search:
     training; without `optimizer` the search then is "anytime", else "hyperband". `timeout` ends a
     single evaluation, by default after a tenth of `time`. An own pool is a `space` with a root of
     models, and `build`, which makes the estimator of a configuration. `refits` trainings of the best
-    one are averaged; with `ensemble` up to so many configurations predict together.
+    one are averaged; with `ensemble` up to so many configurations predict together. `split` "time"
+    takes rows to be in the order of time and holds out later ones; rows of one of `groups`, a label for
+    each row, are never both trained on and held out.
     """
 
     X: Any
@@ -105,6 +108,8 @@ class Search:
     defaults: bool = True
     refits: int | None = None
     ensemble: int = 10
+    split: Split = "random"
+    groups: Any = None
     began: float | None = None
 
     def __post_init__(self) -> None:
@@ -116,6 +121,16 @@ class Search:
             raise AnalysisError(f"A time of {self.time} seconds is none; give a positive number.")
         if self.evaluations is not None and self.evaluations < 1:
             raise SpaceError(f"{self.evaluations} evaluations are none; choose at least 1.")
+        if self.split not in get_args(Split):
+            raise AnalysisError(f"There is no split '{self.split}'; choose 'random' or 'time'.")
+        if self.groups is not None and self.split == "time":
+            raise AnalysisError(
+                "Rows are split by groups or by time, not both; choose one of the two."
+            )
+        if self.groups is not None and len(self.groups) != len(self.y):
+            raise AnalysisError(
+                f"There are {len(self.groups)} groups for {len(self.y)} rows; give one for each row."
+            )
         for what, number in (
             ("folds", self.folds),
             ("refits", self.refits),
@@ -151,7 +166,8 @@ class Search:
         """How a configuration is measured; refuses what cannot be."""
         evaluation = Evaluation(
             self.X, self.y, self.task, self._splits, self.metric, self.seed, builder=self.build,
-            disjoint=self.method == "anytime", kept=Kept(self._folder),
+            disjoint=self.method == "anytime", split=self.split, groups=self.groups,
+            kept=Kept(self._folder),
         )  # fmt: skip
         _check_metric(evaluation)
         return evaluation
@@ -300,6 +316,8 @@ class Search:
             self.evaluation.splits, self.seed, self.defaults, self.searched.to_json(),
             self.timeout, _code_of(self.build),  # they decide what an evaluation comes to
             self._whole_first,
+            *([] if self.split == "random" else [self.split]),
+            *([] if self.groups is None else [str(g) for g in self.groups]),
         ]  # fmt: skip
         whole.update(json.dumps(question, default=str).encode())
         return whole.hexdigest()[:8]
