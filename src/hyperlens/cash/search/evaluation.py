@@ -26,7 +26,7 @@ from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import build
 from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.pace import splits_at
-from hyperlens.cash.search.splits import HELD_OUT, Split, by_group, by_time
+from hyperlens.cash.search.row_splits import HELD_OUT, Split, by_group, by_time
 from hyperlens.errors import SourceError
 from hyperlens.spaces.cube import FloatArray, IntArray
 

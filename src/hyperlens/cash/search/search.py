@@ -30,7 +30,7 @@ from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import refitted
-from hyperlens.cash.search.splits import Split
+from hyperlens.cash.search.row_splits import Split
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, rooted
 from hyperlens.optimize.optimizers.protocol import Optimizer
