@@ -110,6 +110,17 @@ def setting(value: Any) -> str:
     return "inactive" if value is None else number(value)
 
 
+def changing(before: Any, after: Any) -> str:
+    """From one value of a parameter to another, numbers to as many digits as tell them apart.
+
+    >>> changing(0.7441, 0.74412), changing("adam", None)
+    ('from 0.7441 to 0.74412', 'from adam to inactive')
+    """
+    numbers = [x for x in (before, after) if isinstance(x, float)]
+    said = told_apart(numbers) if len(numbers) == 2 else setting
+    return f"from {said(before)} to {said(after)}"
+
+
 def signed(change: float) -> str:
     """A change, or what adds to something."""
     return f"{change:+.4g}" if change else "0"

@@ -4,9 +4,9 @@ and whether it fails.
 A trial that fails or exceeds a limit improves nothing. So what is maximised is the expected improvement
 times the chance that a trial is of use: to keep all limits and not to fail (Gardner et al. 2014); of
 several objectives the improvement is that of the hypervolume, up to a reference point behind the worst
-costs where a search explores, so that it looks for the ends of the front, and behind the front itself
-where it exploits: so far behind, what a little more at an end would add outweighs all that lies between
-the ends (Ishibuchi et al. 2018). Until a trial was of use, the chance
+costs where a search explores, so that it looks for the ends of the front, and a front's length behind
+the front where it exploits: the farther behind, the more a little beyond an end would add, until it
+outweighs all that lies between the ends (Ishibuchi et al. 2018). Until a trial was of use, the chance
 alone is maximised. A bound counts a trial of no use as the worst that was seen.
 
 The chance to keep a limit is that of a normal excess, the chance to fail is the mean of a process of 0
@@ -45,6 +45,7 @@ SUREST = 1e-6  # a chance that is never quite nothing
 Kind = Literal["lcb", "ei", "ehvi", "feasible"]
 
 MARGIN = 0.1  # of the range of costs, by which the reference point lies behind the worst
+BEHIND = 1.0  # of the range of the front, by which it lies behind that
 EXPLORING = 1.0  # tau from which on a search explores
 
 
@@ -165,18 +166,19 @@ def desirability(
 
 
 def reference_point(costs: FloatArray, of_front: bool = False) -> FloatArray:
-    """A little behind the worst of costs (n, m), or of those that no other beats. The worst of the front
-    alone leaves no reward for going beyond its ends, which a young front has in the wrong places.
+    """A little behind the worst of costs (n, m); or as far behind the worst of those that no other beats
+    as these reach. Nearer to the front there is no reward for going beyond its ends, which a young front
+    has in the wrong places.
 
     >>> reference_point(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 2.0]])).tolist()
     [2.2, 2.2]
     >>> reference_point(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 2.0]]), of_front=True).tolist()
-    [1.1, 2.2]
+    [2.0, 4.0]
     """
     wide = np.ptp(costs, axis=0)
-    wide = np.where(wide > 0, wide, 1.0)
+    wide = MARGIN * np.where(wide > 0, wide, 1.0)
     if of_front:
         costs = costs[undominated(costs)]
-        own = np.ptp(costs, axis=0)
+        own = BEHIND * np.ptp(costs, axis=0)
         wide = np.where(own > 0, own, wide)
-    return np.asarray(costs.max(axis=0) + MARGIN * wide)
+    return np.asarray(costs.max(axis=0) + wide)

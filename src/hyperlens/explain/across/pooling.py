@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from scipy.optimize import elementwise
 
 from hyperlens.spaces.cube import FloatArray
 
-STEPS = 200  # of a bisection
 FEWEST_PREDICTED = 3  # runs from which one more can be predicted
 
 
@@ -72,13 +72,16 @@ def _Q(y: FloatArray, w: FloatArray) -> FloatArray:
 
 def _paule_mandel(y: FloatArray, v: FloatArray) -> FloatArray:
     """tau2 of each number: where Q is k - 1; 0 where it is smaller without any."""
-    low, high = np.zeros(y.shape[1]), np.asarray(y.var(axis=0, ddof=1) * len(y) + v.max(axis=0))
-    for _ in range(STEPS):  # Q falls with tau2
-        middle = (low + high) / 2
-        above = _Q(y, 1 / (v + middle)) > len(y) - 1
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    none = _Q(y, 1 / v) <= len(y) - 1
-    return np.where(none, 0.0, (low + high) / 2)
+    count = len(y)
+
+    def above(tau2: FloatArray, *both: FloatArray) -> FloatArray:
+        """By how much Q is too large, of numbers with these y and v; it falls with tau2."""
+        own, errors = np.split(np.stack(both), 2)
+        return _Q(own, 1 / (errors + tau2)) - (count - 1)
+
+    ends = np.zeros(y.shape[1]), np.asarray(y.var(axis=0, ddof=1) * count + v.max(axis=0))
+    found = elementwise.find_root(above, ends, args=(*y, *v))
+    return np.where(above(ends[0], *y, *v) <= 0, 0.0, found.x)
 
 
 def _quantile(level: float, freedom: int) -> float:

@@ -28,7 +28,7 @@ from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import counted, number, percent, setting
+from hyperlens.words import changing, counted, number, percent
 
 MOST = 3  # parameters that are changed
 CHANCE = "The part of the surrogate's draws in which the true cost there is reached; without noise."
@@ -94,7 +94,7 @@ class Reach(Record):
 
     def _change(self, k: int) -> str:
         each = zip(self.changed[k], self.before[k], self.values[k], strict=True)
-        return ", ".join(f"'{n}' from {setting(a)} to {setting(b)}" for n, a, b in each)
+        return ", ".join(f"'{name}' {changing(a, b)}" for name, a, b in each)
 
     @property
     def tables(self) -> tuple[Table, ...]:
