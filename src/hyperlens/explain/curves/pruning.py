@@ -19,6 +19,7 @@ from hyperlens.words import counted, number, percent, tenths
 
 MOST_STOPS = 32  # different steps at which ends are told from
 MOST_TRIALS = 2000  # kept, the most promising first
+NONE = 0.05  # trials lost on average, below which none is said
 MOSTLY = 0.95  # of the stopped trials were worse than the median: a median rule explains them
 STOOD = "Its place among the trials before it that had reached the same step, the best being 1."
 TRIAL = "The number of the trial that was stopped."
@@ -93,6 +94,11 @@ class Pruning(Record):
             else:
                 why = f"as fewer than {FEWEST} of the {went_on} that went on were measured there"
             return f"{stopped}; whether one would have beaten the best cannot be told {why}."
+        if self.lost < NONE and not self.lost_high:
+            return (
+                f"{stopped}; of {self.told} whose end can be predicted probably none would have beaten "
+                f"the best, {number(self.best)}."
+            )
         ends = f"{percent(self.level)} interval {self.lost_low:.0f} to {self.lost_high:.0f}"
         return (
             f"{stopped}; of {self.told} whose end can be predicted {self.lost:.1f} would have beaten "
