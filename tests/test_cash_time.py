@@ -27,6 +27,12 @@ from hyperlens.terminal.progress import _in_words
 
 FAST = ("GaussianNB", "BernoulliNB", "QuadraticDiscriminantAnalysis")
 
+BERNOULLI = {
+    "BernoulliNB:fit_prior": True,
+    "BernoulliNB:thresholds": 4,
+    "BernoulliNB:alpha": 1.0,
+}
+
 
 class Clock:
     """A clock that is set by hand."""
@@ -74,6 +80,8 @@ def test_the_rows_that_can_be_afforded() -> None:
     assert 0 < part < 1
     assert taken * DOUBT * ALL_ROWS == pytest.approx(8.0)
     assert pace.affordable("m", "x", 0.0) == 0.0
+    pace.note("quick", "x", 1.0, 1.0)
+    assert pace.affordable("quick", "x", -5.0) == 1.0  # for that there is always time
 
 
 def test_no_limit_is_never_over() -> None:
@@ -185,7 +193,8 @@ def test_the_last_training_has_as_many_rows_as_there_is_time_for() -> None:
     evaluation = Evaluation(X, y, "classification")
     member = Member({"model": "GaussianNB", "GaussianNB:var_smoothing": 1e-9}, 1.0)
     other = Member({"model": "GaussianNB", "GaussianNB:var_smoothing": 1e-3}, 1.0)
-    pace = Pace(100.0, rows=2000, clock=Clock())
+    clock = Clock()
+    pace = Pace(100.0, rows=2000, clock=clock)
     (whole,) = train(evaluation, [member], 1, pace)
     assert whole.part == 1.0
     pace.note("GaussianNB", key_of(member.configuration), 1.0, 100.0)
@@ -194,6 +203,12 @@ def test_the_last_training_has_as_many_rows_as_there_is_time_for() -> None:
     assert len(some) == 1
     assert 0.1 <= some[0].part < 1
     assert some[0].models[0].predict(X).shape == (2000,)
+    clock.now = 101.0
+    quick = Member({"model": "BernoulliNB", **BERNOULLI}, 1.0)
+    pace.note(*quick.name, 0.5, 0.01)
+    (late,) = train(evaluation, [quick], 5, pace)
+    assert late.part == 1.0
+    assert len(late.models) == 1
 
 
 def test_progress_says_what_is_left() -> None:

@@ -192,14 +192,16 @@ def _finish(
 
     best = best_trial(history)
     record = model_search(history)
+    model, ensemble = search.finish(history)
     print_record(record, form, [])
     aside = form != "table"
-    model, ensemble = search.finish(history)
     typer.echo(ensemble.sentence, err=aside)
     for note in ensemble.notes:
         typer.echo(note, err=aside)
     card = model_card(search, table, record, best, model, ensemble)
-    path, page = write_folder(folder, whole_pipeline(table, model), card, search.pace.left)
+    path, page = write_folder(
+        folder, whole_pipeline(table, model), card, max(1.0, search.pace.left)
+    )
     typer.echo(f"Model: {terminal.printable(path)}", err=aside)
     typer.echo(f"Card: {terminal.printable(page)}", err=aside)
     if html:

@@ -22,6 +22,7 @@ ALL_ROWS = 1.25  # the last training has the held-out rows too
 KEPT_BACK = 0.02  # of the time, for what comes beside searching and training
 LEAST_BACK = 0.3  # seconds, for the same
 MOST_BACK = 0.35  # of the time may be kept for the last training
+GRACE = 0.02  # of the time: what takes less is trained whatever is left
 DOUBT = 1.3  # machines are not equally fast all the time
 
 
@@ -47,6 +48,11 @@ class Pace:
             return float("inf")
         back = max(LEAST_BACK, KEPT_BACK * self.seconds)
         return self.seconds - back - (self.clock() - self.began)
+
+    @property
+    def grace(self) -> float:
+        """Seconds of one training for which there is always time."""
+        return GRACE * (self.seconds or 0.0)
 
     def note(self, model: str, key: str, part: float, seconds: float) -> None:
         """An evaluation of all splits took so long."""
@@ -76,7 +82,7 @@ class Pace:
     def affordable(self, model: str, key: str, seconds: float) -> float:
         """The largest part of all rows, up to 1, on which a training ends within so many seconds."""
         whole = ALL_ROWS * (self.training(model, key, 1.0) or 0.0)
-        if whole <= seconds:  # a process that takes longer is ended
+        if whole <= max(seconds, self.grace):  # a process that takes longer is ended
             return 1.0
         most = (
             max(0.0, seconds / (DOUBT * whole)) ** (1 / GROWTH) * (OVERHEAD + self.rows) - OVERHEAD

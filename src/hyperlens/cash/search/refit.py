@@ -203,7 +203,8 @@ def _grown(
             part = least
         fit = _fitting(evaluation, member.configuration, part, 0)
         began = pace.clock()
-        sure = _expected(pace, member, part) <= SURE * left or (needed and part == least)
+        sure = _expected(pace, member, part) <= max(SURE * left, pace.grace)
+        sure = sure or (needed and part == least)
         found = fit() if sure else _within(left, fit)
         if found is None:
             if not needed or model is not None:
