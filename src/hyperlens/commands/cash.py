@@ -25,6 +25,8 @@ UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 BY_SIZE = "10; fewer from 10,000 rows on"
 FOR_SEARCH = 0.2  # of --time is left at least, however long the table took to be read
 
+FOR_WRITING, MOST_FOR_WRITING = 0.1, 3.0  # of --time, and seconds
+
 
 def duration(flag: str, help: str) -> Any:
     """An option that takes 90, 90s, 1.5h, and hands over seconds."""
@@ -106,6 +108,7 @@ def cash(
     study = _study(columns["target"], table.name)
     if choices["time"] is not None:
         began = max(began, monotonic() - (1 - FOR_SEARCH) * choices["time"])
+        began -= _for_writing(choices["time"])
     search = Search(table.X, table.y, table.task, study=study, began=began, **choices)
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)
@@ -153,6 +156,18 @@ def seconds(text: str | None, option: str) -> float | None:
             f"'{text}' is no duration for {option}; write 90s, 10m or 2h, more than nothing."
         )
     return float(parts[1]) * UNITS[parts[2]]
+
+
+def _for_writing(time: float) -> float:
+    """Seconds of the time that are kept for the safe form of the model, if that can be written."""
+    from hyperlens.cash.results.saved_model import can_be_safe
+
+    return min(FOR_WRITING * time, MOST_FOR_WRITING) if can_be_safe() else 0.0
+
+
+def _left(search: Search) -> float:
+    """Seconds in which the model is to be written."""
+    return search.pace.left + (0.0 if search.time is None else _for_writing(search.time))
 
 
 def _study(target: str, table: str) -> str:
