@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import tools
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_hpo_logs import EXPECTED
 
@@ -192,6 +192,7 @@ header = st.sampled_from(["x", "y", "loss", "state", "budget", "seed", "params.a
     st.lists(st.lists(cells, max_size=6), max_size=6),
     st.sampled_from([",", ";", "\t"]),
 )
+@example([""], [['"'], ['"']], ",")
 def test_any_table(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], rows: list[list[str]], by: str
 ) -> None:

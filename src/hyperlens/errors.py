@@ -52,7 +52,11 @@ NO_PARQUET = (
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
-    """Names for a message: quoted, joined by commas, cut after `most`."""
-    items = [f"'{name}'" for name in names]
+    """Names for a message: quoted, on one line, joined by commas, cut after `most`.
+
+    >>> print(listed(["lr", "two\\nlines"]))
+    'lr', 'two\\nlines'
+    """
+    items = [f"'{name}'" if str(name).isprintable() else repr(str(name)) for name in names]
     shown = ", ".join(items[:most])
     return f"{shown} and {len(items) - most} more" if len(items) > most else shown or "none"
