@@ -1,9 +1,10 @@
 """Which surrogate of a run leads, so that every explanation of it asks the same one, and why.
 
 All that can be asked are fitted and cross-validated. The additive Gaussian process leads unless
-another leaves at most a quarter as much unexplained of 40 trials or more: cross-validation asks how
-well a surrogate predicts where the search has looked, and only its intervals hold also where it has
-not. The forest stays for a second opinion, or the best of the others where it leads itself.
+another leaves at most a quarter as much unexplained of 40 trials or more that do not crowd:
+cross-validation asks how well a surrogate predicts where the search has looked, and only its
+intervals hold also where it has not. The forest stays for a second opinion, or the best of the others
+where it leads itself.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
 from hyperlens.notebook import view
 from hyperlens.runs.history import History
+from hyperlens.surrogates.additive.crowding import crowd
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
@@ -26,6 +28,9 @@ from hyperlens.words import SURROGATES, decimals, surrogate_name
 CANDIDATES: tuple[SurrogateKind, ...] = ("additive", "gp", "forest")  # among equals the first leads
 CLEARLY = 0.25  # of what the additive process leaves unexplained: another that leaves no more leads
 ENOUGH = 40  # trials, before which no other can show that it is so much better
+CROWDED = (
+    0.3  # of the trials: where more lie in a crowd, predicting them shows nothing of the space
+)
 SECOND_OPINION: SurrogateKind = "forest"
 
 
@@ -121,7 +126,7 @@ def reason(primary: Quality, others: Sequence[Quality]) -> str:
     why = "which was asked for"
     if _r2(primary) >= _r2(best):
         why = "which cross-validates best"
-    elif _place(primary) <= _place(best):
+    elif primary.surrogate == SURROGATES["additive"]:
         why = "whose intervals take in what the search has not looked at"
     return (
         f"{start}, {why}: R2 {decimals(primary.r2)}, against {decimals(best.r2)} of the "
@@ -137,7 +142,8 @@ def _best_first(history: History, how: dict[str, Any]) -> Leader:
             fits.append(fit(history, name, **how))
         except AnalysisError as problem:
             problems[name] = problem
-    fits.sort(key=lambda fitted: _place(fitted.quality))
+    crowded = bool(fits) and crowd(fits[0].cube, fits[0].training.X) > CROWDED
+    fits.sort(key=lambda fitted: _place(fitted.quality, crowded))
     while fits:
         asked = Leader(tuple(fits), _said(problems))
         refused = {
@@ -172,8 +178,9 @@ def _r2(quality: Quality) -> float:
     return -math.inf if math.isnan(quality.r2) else quality.r2
 
 
-def _place(quality: Quality) -> tuple[bool, float]:
+def _place(quality: Quality, crowded: bool) -> tuple[bool, float]:
     """What surrogates are ordered by: the part of the variance that each leaves unexplained."""
     additive = quality.surrogate == SURROGATES["additive"]
     handicap = 1.0 if additive else 1 / CLEARLY
-    return not additive and quality.trials < ENOUGH, handicap * (1 - _r2(quality))
+    shown = quality.trials >= ENOUGH and not crowded
+    return not additive and not shown, handicap * (1 - _r2(quality))

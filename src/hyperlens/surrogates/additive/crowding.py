@@ -38,6 +38,17 @@ def spread_out(cube: Cube, X: FloatArray, most: int, rng: np.random.Generator) -
     return np.sort(rng.permutation(looked_at)[:most])
 
 
+def crowd(cube: Cube, X: FloatArray, seed: int = 0) -> float:
+    """The part of the rows X (n, d) that lie in one: next to nothing of a random design, half or more
+    of a search that has found where it is good."""
+    rng = np.random.default_rng(seed)
+    some = X[np.sort(rng.permutation(len(X))[:LOOKED_AT])]
+    if len(some) < 2:
+        return 0.0
+    kept = _apart(_places(cube, some), NEAR * _usual(cube, len(some), rng))
+    return 1 - len(kept) / len(some)
+
+
 def _apart(places: FloatArray, apart: float) -> IntArray:
     """Rows that are not nearer than that to one that was kept before, and exact repeats of one."""
     kept: list[int] = []
