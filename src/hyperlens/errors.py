@@ -9,6 +9,7 @@ HyperlensError
 
 from collections.abc import Iterable
 
+ONE_LINE = str.maketrans("\r\n", "  ")
 LONGEST = 480  # characters of a message: five lines of a terminal
 
 
@@ -55,8 +56,8 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     """Names for a message: quoted, on one line, joined by commas, cut after `most`.
 
     >>> print(listed(["lr", "two\\nlines"]))
-    'lr', 'two\\nlines'
+    'lr', 'two lines'
     """
-    items = [f"'{name}'" if str(name).isprintable() else repr(str(name)) for name in names]
+    items = [f"'{name}'".translate(ONE_LINE) for name in names]
     shown = ", ".join(items[:most])
     return f"{shown} and {len(items) - most} more" if len(items) > most else shown or "none"
