@@ -83,7 +83,7 @@ def limit_notes(history: History) -> tuple[str, ...]:
     """What of the limits is part of what is said, and what is not."""
     if not history.limits:
         return ()
-    known = sum(all(x == x for x in t.excess) for t in history.trials)
+    known = sum(bool(np.isfinite(t.excess).all()) for t in history.trials)
     kept = sum(t.feasible for t in history.trials)
     verb = "keeps" if kept == 1 else "keep"
     return (

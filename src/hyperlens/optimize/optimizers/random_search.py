@@ -7,11 +7,14 @@ from hyperlens.optimize.models.model_sampling import Sampling, sampler
 from hyperlens.optimize.optimizers.ledger import Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.proposal import Proposal
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 
 
 class RandomSearch(Weigher):
-    """Draws the k-th configuration from the seed and k alone.
+    """Draws the k-th configuration from the seed and k alone, or the next that nobody has drawn: another
+    process of the same search may be ahead by one that was withdrawn.
 
     >>> from hyperlens import Parameter
     >>> search = RandomSearch(Space.of([Parameter("x", "float", 0, 1)]))
@@ -26,5 +29,20 @@ class RandomSearch(Weigher):
         self._sample = sampler(space, sampling)
 
     def ask(self) -> Candidate:
-        rng = np.random.default_rng([self.seed, 2, self._ledger.number])
-        return self._ledger.add(self._sample(1, rng)[0], Proposal("proposed"))
+        number = self._ledger.number
+        while self._drawn(vector := self._of(number)):
+            number += 1
+        return self._ledger.add(vector, Proposal("proposed"))
+
+    def _of(self, number: int) -> FloatArray:
+        vectors: FloatArray = self._sample(1, np.random.default_rng([self.seed, 2, number]))
+        return vectors[0]
+
+    def _drawn(self, vector: FloatArray) -> bool:
+        """Was it drawn before? Chance repeats a configuration only where nothing of it is continuous."""
+        free = [axis.codes is None for axis in self.space.cube.axes]
+        if not (free & ~np.isnan(vector)).any():
+            return False
+        known = [result.vector for result in self._ledger.results]
+        known += [candidate.vector for candidate in self._ledger.awaited]
+        return bool(known) and bool(same(np.array(known), vector).any())
