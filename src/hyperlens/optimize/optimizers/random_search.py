@@ -35,8 +35,8 @@ class RandomSearch(Weigher):
         return self._ledger.add(vector, Proposal("proposed"))
 
     def _of(self, number: int) -> FloatArray:
-        vectors: FloatArray = self._sample(1, np.random.default_rng([self.seed, 2, number]))
-        return vectors[0]
+        vector: FloatArray = self._sample(1, np.random.default_rng([self.seed, 2, number]))[0]
+        return vector
 
     def _drawn(self, vector: FloatArray) -> bool:
         """Was it drawn before? Chance repeats a configuration only where nothing of it is continuous."""
