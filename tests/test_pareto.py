@@ -15,11 +15,12 @@ from typer.testing import CliRunner
 import hyperlens as hl
 from hyperlens.cli import app
 from hyperlens.explain.objectives.front_draws import nondominated
-from hyperlens.runs.hypervolume import growth, on_front, volume
+from hyperlens.runs.hypervolume import growth, volume
 from hyperlens.sections.choices import Choices
 from hyperlens.sections.explanation import Explanation
 from hyperlens.sections.plan import PLAN
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import on_front
 
 SPACE = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0), hl.Parameter("k", "integer", 1, 9)])
 TWO = (hl.Objective("latency"), hl.Objective("accuracy", maximize=True))

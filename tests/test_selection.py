@@ -18,9 +18,10 @@ import hyperlens as hl
 from hyperlens import AnalysisError, History, Objective, Parameter, Space, State, Trial
 from hyperlens.explain.models.fidelity import evidence
 from hyperlens.explain.models.training import training
-from hyperlens.runs.hypervolume import contributions, on_front, scaled, volume, weighted
+from hyperlens.runs.hypervolume import contributions, scaled, volume, weighted
 from hyperlens.runs.selection import narrowed
 from hyperlens.runs.where import MISSING, parse
+from hyperlens.spaces.points import on_front
 
 SPACE = Space.of(
     [

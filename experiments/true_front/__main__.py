@@ -13,7 +13,8 @@ import numpy as np
 from experiments.true_front.functions import CHOSEN_ON, NOISE, REPORTED, run
 from hyperlens.explain.objectives.pareto import pareto
 from hyperlens.explain.objectives.true_front import true_front
-from hyperlens.runs.hypervolume import on_front, volume
+from hyperlens.runs.hypervolume import volume
+from hyperlens.spaces.points import on_front
 from hyperlens.surrogates.threads import one_thread
 
 EDGES = (0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0)

@@ -6,7 +6,8 @@ seen of each objective.
 
 import numpy as np
 
-from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import on_front
 
 MOST_OBJECTIVES = 4  # for hypervolumes
 MOST_FRONT = 400
@@ -22,21 +23,6 @@ def scaled(costs: FloatArray) -> FloatArray:
 def weighted(costs: FloatArray, weights: FloatArray) -> FloatArray:
     """Weighted mean of the scaled costs."""
     return np.asarray(scaled(costs) @ (weights / weights.sum()))
-
-
-def on_front(costs: FloatArray) -> BoolArray:
-    """Which rows no other row dominates; the first of equal rows stands for all.
-
-    >>> on_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])).tolist()
-    [True, True, False, False]
-    """
-    inside = np.zeros(len(costs), dtype=bool)
-    front = np.empty((0, costs.shape[1]))
-    for i in np.lexsort(costs.T[::-1]):
-        if not (front <= costs[i]).all(axis=1).any():
-            inside[i] = True
-            front = np.vstack([front, costs[i]])
-    return inside
 
 
 def contributions(costs: FloatArray) -> FloatArray:

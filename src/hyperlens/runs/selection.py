@@ -15,6 +15,7 @@ from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.clauses import Literal as ClauseLiteral
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.parameter import Parameter, is_number
+from hyperlens.spaces.points import on_front
 from hyperlens.spaces.space import Space
 
 HYPERVOLUME = "hypervolume"
@@ -268,7 +269,7 @@ def _hypervolume(history: History) -> History:
     costs, usable = _costs(history, names)
     values = np.full(len(costs), np.nan)
     for group in _comparable(history, usable):
-        front = int(combine.on_front(combine.scaled(costs[group])).sum())
+        front = int(on_front(combine.scaled(costs[group])).sum())
         if front > combine.MOST_FRONT:
             raise AnalysisError(
                 f"The Pareto front has {front} trials, more than the {combine.MOST_FRONT} whose "

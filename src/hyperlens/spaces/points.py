@@ -1,5 +1,5 @@
 """Points that fill the latents evenly: all of them, where some columns are active, or a box; and which
-points are the same."""
+points are the same, or beaten by none."""
 
 from collections.abc import Mapping
 
@@ -63,3 +63,18 @@ def distances(cube: Cube, vectors: FloatArray, vector: FloatArray) -> FloatArray
     step = np.where(category & (step > 0), 1.0, step)
     one = np.isnan(vectors) != np.isnan(vector)
     return np.asarray(np.sqrt((np.where(one, 1.0, np.nan_to_num(step)) ** 2).sum(axis=1)))
+
+
+def on_front(costs: FloatArray) -> BoolArray:
+    """Which rows no other row dominates; the first of equal rows stands for all.
+
+    >>> on_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])).tolist()
+    [True, True, False, False]
+    """
+    inside = np.zeros(len(costs), dtype=bool)
+    front = np.empty((0, costs.shape[1]))
+    for i in np.lexsort(costs.T[::-1]):
+        if not (front <= costs[i]).all(axis=1).any():
+            inside[i] = True
+            front = np.vstack([front, costs[i]])
+    return inside

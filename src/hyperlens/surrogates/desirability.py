@@ -26,6 +26,7 @@ from typing import Literal
 import numpy as np
 
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import on_front
 from hyperlens.surrogates.acquisition import (
     expected_hypervolume_improvement,
     expected_improvement,
@@ -34,7 +35,7 @@ from hyperlens.surrogates.acquisition import (
     log_expected_improvement,
     lower_confidence_bound,
 )
-from hyperlens.surrogates.free_boxes import FreeBoxes, undominated
+from hyperlens.surrogates.free_boxes import FreeBoxes
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.outcomes import Outcomes
 from hyperlens.surrogates.random_forest.forest import Forest
@@ -178,7 +179,7 @@ def reference_point(costs: FloatArray, of_front: bool = False) -> FloatArray:
     wide = np.ptp(costs, axis=0)
     wide = MARGIN * np.where(wide > 0, wide, 1.0)
     if of_front:
-        costs = costs[undominated(costs)]
+        costs = costs[on_front(costs)]
         own = BEHIND * np.ptp(costs, axis=0)
         wide = np.where(own > 0, own, wide)
     return np.asarray(costs.max(axis=0) + wide)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.cube import FloatArray
 
 Box = tuple[tuple[float, float], ...]  # from, to in each objective
 
@@ -35,17 +35,6 @@ class FreeBoxes:
         boxes = _boxes(sorted(map(tuple, inside.tolist())), tuple(reference.tolist()))
         corners = np.array(boxes, dtype=np.float64)
         return FreeBoxes(corners[:, :, 0], corners[:, :, 1])
-
-
-def undominated(points: FloatArray) -> BoolArray:
-    """Which of points (n, m) no other beats; n x n are compared.
-
-    >>> undominated(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
-    [True, True, False]
-    """
-    no_better = np.all(points[:, None] >= points, axis=2)
-    worse = np.any(points[:, None] > points, axis=2)
-    return np.asarray(~np.any(no_better & worse, axis=1))
 
 
 def _boxes(points: list[tuple[float, ...]], reference: tuple[float, ...]) -> list[Box]:

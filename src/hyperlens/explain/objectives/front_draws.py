@@ -16,9 +16,10 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import MOST_GP_TRIALS, check_scale
 from hyperlens.explain.objectives.pareto import with_all
 from hyperlens.runs.history import Data, History, Objective
-from hyperlens.runs.hypervolume import MOST_OBJECTIVES, on_front, volume
+from hyperlens.runs.hypervolume import MOST_OBJECTIVES, volume
 from hyperlens.runs.repeats import Configurations, configurations
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.spaces.points import on_front
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.true_costs import Measured, differ, true_costs
 from hyperlens.surrogates.threads import one_thread

@@ -17,8 +17,9 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
 from hyperlens.runs.history import History
-from hyperlens.runs.hypervolume import MOST_OBJECTIVES, growth, on_front, scaled
+from hyperlens.runs.hypervolume import MOST_OBJECTIVES, growth, scaled
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.spaces.points import on_front
 from hyperlens.tables import Column, Table, table
 from hyperlens.words import counted, number, percent
 

@@ -31,8 +31,8 @@ from hyperlens.explain.objectives.front_draws import (
 from hyperlens.explain.objectives.pareto import ParetoFront, pareto
 from hyperlens.record import Record
 from hyperlens.runs.history import History
-from hyperlens.runs.hypervolume import on_front
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
+from hyperlens.spaces.points import on_front
 from hyperlens.tables import Column, Table, table
 from hyperlens.words import counted, first_few, number, percent, tenths
 

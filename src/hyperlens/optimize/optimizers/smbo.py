@@ -28,9 +28,8 @@ from hyperlens.optimize.optimizers.settling import Settling
 from hyperlens.optimize.optimizers.weighing import joint, near, weighed
 from hyperlens.proposal import Acquisition, Kind, Proposal
 from hyperlens.runs.history import History
-from hyperlens.runs.hypervolume import on_front
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
-from hyperlens.spaces.points import same
+from hyperlens.spaces.points import on_front, same
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.acquisition import (
     expected_improvement,

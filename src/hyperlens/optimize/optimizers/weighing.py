@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from hyperlens.proposal import About, Belief, Proposal
-from hyperlens.runs.hypervolume import on_front
 from hyperlens.spaces.cube import Cube, FloatArray
+from hyperlens.spaces.points import on_front
 from hyperlens.surrogates.acquisition import lower_confidence_bound
 from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.desirability import Desirability, Joint

@@ -30,8 +30,8 @@ from hyperlens.optimize.storage.leases import Watch
 from hyperlens.optimize.storage.storages import Storage
 from hyperlens.proposal import Proposal
 from hyperlens.runs.history import State
-from hyperlens.runs.hypervolume import on_front
 from hyperlens.runs.search_plan import SearchPlan
+from hyperlens.spaces.points import on_front
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.outlook.prospect import Search
 
