@@ -10,8 +10,9 @@ optimiser runs 60 trials. Then it goes on with 60 more, and it searches the spac
 with 60, told those of the first trials that lie in it; parameters that are fixed count as if they had
 had their value.
 
-Differences are in units of the standard error of a validation with 1000 rows, sqrt(p (1 - p) / 1000) at
-the best cost p of the first trials; within a tenth of it two results count as equal.
+All of it is done with several seeds, from the first trials on. Differences are in units of the standard
+error of a validation with 1000 rows, sqrt(p (1 - p) / 1000) at the best cost p of the first trials, and
+their mean over seeds is shown with its standard error; within a tenth two results count as equal.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,8 @@ from experiments.real_runs.tasks import Tasks
 FIRST, MORE = 60, 60
 ROWS = 1000  # of the validation whose standard error is taken
 EQUAL = 0.1  # of that error
+SEEDS = 3
+BEYOND = 2.0  # standard errors of a mean over seeds: what is larger is no chance
 CHANGED: dict[str, dict[str, dict[str, Any]]] = {
     "plain": {},
     "too wide": {
@@ -62,11 +66,12 @@ def main() -> None:
     arguments.cache.mkdir(exist_ok=True)
     tasks, path = Tasks(arguments.data), arguments.cache / f"{arguments.half}.jsonl"
     kinds = list(CHANGED)
-    for place, task in enumerate(getattr(tasks, arguments.half)[: arguments.most]):
-        if task in {row["task"] for row in _known(path)}:
+    places = enumerate(getattr(tasks, arguments.half)[: arguments.most])
+    for seed, (place, task) in product(range(SEEDS), tuple(places)):
+        if (task, seed) in {(row["task"], row["seed"]) for row in _known(path)}:
             continue
-        row = {"task": task, "space": kinds[place % len(kinds)]}
-        row |= compared(tasks, task, CHANGED[row["space"]], seed=place)
+        row = {"task": task, "space": kinds[place % len(kinds)], "seed": seed}
+        row |= compared(tasks, task, CHANGED[row["space"]], seed=place + 100 * seed)
         with path.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(row, file=sys.stderr, flush=True)
@@ -137,26 +142,42 @@ def _difference(row: Row) -> float:
     return float((row["new"] - row["old"]) / row["error"])
 
 
+def _by_task(rows: list[Row]) -> dict[str, list[Row]]:
+    return {task: [r for r in rows if r["task"] == task] for task in {r["task"]: 0 for r in rows}}
+
+
+def _mean(runs: list[Row]) -> tuple[float, float]:
+    """Of the differences, over seeds, and its standard error."""
+    found = np.array([_difference(row) for row in runs])
+    error = found.std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan
+    return float(found.mean()), float(error)
+
+
 def _table(rows: list[Row]) -> str:
     lines = []
-    for row in rows:
-        actions = ", ".join(f"{action} {name}" for name, action in row["actions"].items())
-        costs = [f"{row[name]:.4f}" for name in ("start", "old", "new")]
-        lines.append(
-            (row["task"], row["space"], actions or "nothing", str(row["told"]), *costs,
-             f"{_difference(row):+.2f}")
-        )  # fmt: skip
-    heads = ("after 60", "60 more, old space", "60 more, advised space", "difference, errors")
-    return table(("task", "space", "advice", "trials inside", *heads), lines)
+    for task, runs in _by_task(rows).items():
+        first = runs[0]
+        actions = ", ".join(f"{action} {name}" for name, action in first["actions"].items())
+        costs = [f"{np.mean([r[name] for r in runs]):.4f}" for name in ("start", "old", "new")]
+        mean, error = _mean(runs)
+        each = ", ".join(f"{_difference(row):+.2f}" for row in runs)
+        lines.append((task, first["space"], actions or "nothing", *costs, each,
+                      f"{mean:+.2f} ± {error:.2f}"))  # fmt: skip
+    heads = ("after 60", "60 more, old space", "60 more, advised space", "differences", "mean")
+    return table(("task", "space", "advice with the first seed", *heads), lines)
 
 
 def _said(rows: list[Row]) -> str:
-    differences = np.array([_difference(row) for row in rows])
-    better, worse = int((differences < -EQUAL).sum()), int((differences > EQUAL).sum())
+    found = [_mean(runs) for runs in _by_task(rows).values()]
+    better, worse = sum(m < -EQUAL for m, _ in found), sum(m > EQUAL for m, _ in found)
+    beyond = sum(m > max(EQUAL, BEYOND * error) for m, error in found)
+    single = np.array([_difference(row) for row in rows])
     return (
-        f"Of {len(rows)} tasks the advised space is better on {better}, equal on "
-        f"{len(rows) - better - worse} and worse on {worse}; at the worst by "
-        f"{max(float(differences.max()), 0.0):.2f} standard errors."
+        f"Of {len(found)} tasks the advised space is better on {better}, equal on "
+        f"{len(found) - better - worse} and worse on {worse} by the mean over seeds; worse by more than "
+        f"{BEYOND:g} standard errors of that mean on {beyond}. Of the {len(rows)} single runs it is "
+        f"better in {int((single < -EQUAL).sum())} and worse in {int((single > EQUAL).sum())}, at the worst by "
+        f"{max(float(single.max()), 0.0):.2f}."
     )
 
 

@@ -116,18 +116,24 @@ def additive_shares(
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
     draws = np.empty((0, len(effects))) if level is None else drawn.T
     share = np.array(list(model.shares(order, bound).values()))
-    spread = posterior(drawn, share, level, model.widened)
+    also = share if bound is None else (share + model.expected_shares(order, bound)) / 2
+    spread = posterior(drawn, share, level, model.widened, also)
     return Shares(effects, share, *spread, draws, widened=model.widened)
 
 
 def posterior(
-    drawn: FloatArray, share: FloatArray, level: float | None, widened: float
+    drawn: FloatArray,
+    share: FloatArray,
+    level: float | None,
+    widened: float,
+    also: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Standard deviation, low and high of drawn shares (shares, D), around what they are said to be.
 
     Draws and their mean function differ in what they give to an effect of which little is known; a
     share is said to be in the middle of the two. It may be as far below the lower of the two as draws
-    are below their median, and as far above what is said. Square roots are about evenly spread.
+    are below their median, and as far above what is said. What a share may `also` be said to be lies
+    inside by as much. Square roots are about evenly spread.
     """
     std = drawn.std(axis=1)
     if level is None:
@@ -136,9 +142,10 @@ def posterior(
     roots = np.sqrt(drawn)
     middle = np.median(roots, axis=1)
     other = np.sqrt(np.maximum(2 * share - middle**2, 0.0))
+    said = np.sqrt(np.array([share, share if also is None else also]))
     below, above = drawn_interval(roots, level, widened)
-    low = np.maximum(np.minimum(middle, other) - (middle - below), 0.0) ** 2
-    high = np.minimum(np.maximum(middle, np.sqrt(share)) + (above - middle), 1.0) ** 2
+    low = np.maximum(np.min([middle, other, *said], axis=0) - (middle - below), 0.0) ** 2
+    high = np.minimum(np.max([middle, *said], axis=0) + (above - middle), 1.0) ** 2
     return std, np.where(low < NONE, 0.0, np.minimum(low, share)), np.maximum(high, share)
 
 

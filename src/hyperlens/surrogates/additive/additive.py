@@ -262,11 +262,16 @@ class Additive:
         """
         effects, drawn = self.drawn_shares(order, bound)
         if bound is None:
-            expected = self._shares_of(self.weights.expected, effects, None)[:, 0]
-            middle = (np.median(drawn, axis=1) + expected) / 2
+            middle = (np.median(drawn, axis=1) + self.expected_shares(order)) / 2
         else:
             middle = drawn.mean(axis=1)
         return dict(zip(effects, middle.tolist(), strict=True))
+
+    def expected_shares(self, order: int = 2, bound: float | None = None) -> FloatArray:
+        """V_U / V in the mean of the draws, of all effects of at most `order` columns, (effects,)."""
+        effects = tuple(U for U in self.components.effects if len(U) <= order)
+        weights = self.weights if bound is None else self.capped(bound)
+        return np.asarray(self._shares_of(weights.expected, effects, None)[:, 0])
 
     def drawn_shares(
         self, order: int = 2, bound: float | None = None
