@@ -172,12 +172,12 @@ def _said(rows: list[Row]) -> str:
     better, worse = sum(m < -EQUAL for m, _ in found), sum(m > EQUAL for m, _ in found)
     beyond = sum(m > max(EQUAL, BEYOND * error) for m, error in found)
     single = np.array([_difference(row) for row in rows])
+    gained, lost = int((single < -EQUAL).sum()), int((single > EQUAL).sum())
     return (
         f"Of {len(found)} tasks the advised space is better on {better}, equal on "
         f"{len(found) - better - worse} and worse on {worse} by the mean over seeds; worse by more than "
         f"{BEYOND:g} standard errors of that mean on {beyond}. Of the {len(rows)} single runs it is "
-        f"better in {int((single < -EQUAL).sum())} and worse in {int((single > EQUAL).sum())}, at the worst by "
-        f"{max(float(single.max()), 0.0):.2f}."
+        f"better in {gained} and worse in {lost}, at the worst by {max(single.max(), 0.0):.2f}."
     )
 
 
