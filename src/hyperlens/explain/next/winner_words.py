@@ -94,10 +94,10 @@ def _lead(record: Winner) -> str:
         return f"trial {second} has the same cost"
     of = f"its lead of {number(lead, 2)} over trial {second}"
     if record.expected_lead <= 0:
-        return f"{of} is luck"
+        return f"{of} is probably luck"
     if record.luck <= SOME * lead:
         return f"hardly any of {of} is luck"
-    return f"of {of}, {number(record.luck, 2)} is luck"
+    return f"of {of}, {number(record.luck, 2)} is probably luck"
 
 
 def _repeats(record: Winner) -> str:

@@ -91,10 +91,13 @@ class Validation(Record):
     @property
     def sentence(self) -> str:
         """How much was read, and how much of it can be analysed."""
-        return (
+        read = (
             f"{counted(self.trials, 'trial')} of {counted(len(self.parameters), 'parameter')} were read "
-            f"from {self.source or 'the run'}, of which {self.analysed} can be analysed."
+            f"from {self.source or 'the run'}, of which {self.analysed} can be analysed"
         )
+        pruned = self.states.get("pruned", 0)
+        count = "one pruned trial counts" if pruned == 1 else f"{pruned} pruned trials count"
+        return f"{read}; {count} where what was measured of them helps." if pruned else f"{read}."
 
     @property
     def notes(self) -> tuple[str, ...]:
