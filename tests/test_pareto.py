@@ -18,6 +18,7 @@ from hyperlens.explain.objectives.front_draws import nondominated
 from hyperlens.runs.hypervolume import growth, volume
 from hyperlens.sections.choices import Choices
 from hyperlens.sections.explanation import Explanation
+from hyperlens.sections.panels import panels
 from hyperlens.sections.plan import PLAN
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import on_front
@@ -224,6 +225,11 @@ def test_commands_and_sections_have_the_front(tmp_path: Path) -> None:
             (card,) = section.cards(asked)
             assert card.title == shown[section.id]
             assert card.figure is not None
+    first = panels(asked)[0]
+    assert first.more == "pareto"
+    assert first.sentence.startswith(
+        f"{hl.pareto(history).front.sum()} of 30 trials are on the front"
+    )
 
 
 @pytest.mark.parametrize(("objectives", "repeats"), [(3, 2), (4, 1)])

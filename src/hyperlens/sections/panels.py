@@ -6,7 +6,9 @@ from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.importance_words import where
 from hyperlens.explain.next.forecast import Forecast
+from hyperlens.explain.objectives.pareto import ParetoFront
 from hyperlens.plots.importance.importance import draw as draw_importance
+from hyperlens.plots.objectives.pareto import draw_front
 from hyperlens.plots.run.looked_at import draw_looked_at
 from hyperlens.sections.advice import what_next
 from hyperlens.sections.cards.card import Panel
@@ -16,6 +18,7 @@ from hyperlens.sections.explanation import Records
 from hyperlens.sections.next.forecast import FORECAST
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading
+from hyperlens.sections.run.objectives import PARETO
 from hyperlens.sections.run.overview import OVERVIEW, TRIALS
 
 BARS = 6  # of importance
@@ -38,6 +41,11 @@ def _first(text: str) -> str:
 
 
 def _how_good(records: Records) -> Panel:
+    """Of several objectives the front, else how the best was reached."""
+    front = records[PARETO]
+    if isinstance(front, ParetoFront):
+        figure = glance(as_plain(draw_front(front)))
+        return Panel("How good is it?", _first(front.sentence), figure, "pareto")
     record = records[OVERVIEW]
     return Panel("How good is it?", record.sentence, glance(figure_of(record)), "trace")
 

@@ -37,6 +37,13 @@ def draw(record: ParetoFront) -> Figure:
     return fig
 
 
+def draw_front(record: ParetoFront) -> Figure:
+    """The front alone, in the first two objectives."""
+    fig = figure(HEIGHT)
+    _panel(fig, record, 0, 1, 0, [0.0, 1.0], [0.0, 1.0])
+    return fig
+
+
 def _panel(
     fig: Figure, record: ParetoFront, a: int, b: int, k: int, across: list[float], up: list[float]
 ) -> None:
