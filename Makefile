@@ -11,7 +11,7 @@ SEED ?= 0
 OLDEST_TESTS := $(patsubst %,tests/test_%.py,additive cli dashboard forest gp importers_optuna importers_table \
 	plots report run_plots shapley space stills words)
 
-.PHONY: demo test test-all lint types tests oldest fuzz pages browser docs dist try-dist clean
+.PHONY: demo test test-all lint types tests oldest botorch fuzz pages browser docs dist try-dist clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -44,6 +44,12 @@ oldest: # the oldest versions that pyproject.toml allows, with Python 3.11, for 
 	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt \
 		-e '.[dashboard,parquet,stills]' hypothesis pytest
 	$(OLDEST)/bin/pytest -W default $(or $(PYTEST),$(OLDEST_TESTS)) # old packages warn of newer ones
+
+BOTORCH := .venv-botorch
+botorch: # models of BoTorch as surrogates, in an environment of its own: its packages are large
+	$(PYTHON) -m venv $(BOTORCH)
+	$(BOTORCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . botorch pytest
+	$(BOTORCH)/bin/pytest -W default tests/botorch_models.py
 
 fuzz: $(VENV)/installed-dev # odd studies against every analysis; what is wrong is written to fuzz/
 	$(BIN)/python tests/odd_studies.py --minutes $(MINUTES) --seed $(SEED) --corpus fuzz
@@ -90,4 +96,4 @@ $(VENV)/installed-docs: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/installed
 
 clean:
-	rm -rf $(VENV) $(OLDEST) demo build dist site docs/gallery
+	rm -rf $(VENV) $(OLDEST) $(BOTORCH) demo build dist site docs/gallery

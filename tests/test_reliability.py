@@ -16,7 +16,6 @@ from sklearn.linear_model import BayesianRidge
 
 import hyperlens as hl
 from hyperlens.explain.effects.reliability import nll
-from hyperlens.explain.models.adapters import Adapted, adapted
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import sample_box
 from hyperlens.surrogates import GP
@@ -206,23 +205,6 @@ def test_our_own_fitted_elsewhere_is_exact() -> None:
     exact = model.partial_dependence((0,), np.linspace(0, 1, 20)[:, None])
     np.testing.assert_allclose(found.mean, exact.mean)
     np.testing.assert_allclose(found.std, np.sqrt(exact.joint))
-
-
-def test_models_with_a_posterior_go_through_the_adapter() -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-
-    class Model:
-        def posterior(self, X: Any) -> Any:
-            class Posterior:
-                mean = X[:, :1] + 1
-                variance = torch.full_like(X[:, :1], 4.0)
-
-            return Posterior()
-
-    surrogate = adapted(Model())
-    assert isinstance(surrogate, Adapted)
-    mean, std = surrogate.predict(np.array([[0.25, 0.5]]))
-    np.testing.assert_allclose([mean[0], std[0]], [1.25, 2.0])
 
 
 def test_interactions_come_with_the_effects_of_the_strongest() -> None:
