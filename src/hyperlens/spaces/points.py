@@ -42,11 +42,26 @@ def sample_box(cube: Cube, box: Mapping[int, Runs], size: int, seed: int) -> Flo
 
 def keys(vectors: FloatArray) -> dict[bytes, int]:
     """The different ones among many vectors, each with its first row: equal up to rounding."""
-    rounded = np.round(np.where(np.isnan(vectors), -1.0, vectors), DIGITS) + 0.0
     found: dict[bytes, int] = {}
-    for row, vector in enumerate(rounded):
+    for row, vector in enumerate(_rounded(vectors)):
         found.setdefault(vector.tobytes(), row)
     return found
+
+
+def different(vectors: FloatArray) -> int:
+    """How many different ones there are among many vectors: equal up to rounding.
+
+    >>> different(np.array([[0.5, np.nan], [0.5, np.nan], [0.5, 0.0]]))
+    2
+    """
+    if not vectors.size:
+        return min(1, len(vectors))
+    rounded = np.ascontiguousarray(_rounded(vectors))
+    return len(np.unique(rounded.view(np.dtype((np.void, rounded.strides[0])))))
+
+
+def _rounded(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.round(np.where(np.isnan(vectors), -1.0, vectors), DIGITS) + 0.0)
 
 
 def same(vectors: FloatArray, vector: FloatArray) -> BoolArray:

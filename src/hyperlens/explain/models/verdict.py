@@ -31,13 +31,14 @@ from hyperlens.explain.models.support import FEW, Sparse, sparse
 from hyperlens.explain.models.training import Training
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.spaces.points import keys
+from hyperlens.spaces.points import different
 from hyperlens.surrogates.quality import FAIR_R2, FEWEST, GOOD_R2, Quality, Word
 from hyperlens.words import counted, decimals, number, percent, tenths
 
 MOST_LEFT_OUT = 0.5
 WIDE, TOO_WIDE = 0.3, 0.6  # an interval of a share
 ENOUGH = 20  # trials that are asked for in one part of a range, at the most
+PLENTY = 500  # trials: where so many tell nothing, twice as many will not
 WORDS: tuple[Word, ...] = ("trust", "caution", "do not trust")
 SAID = {
     "trust": "This can be trusted",
@@ -121,13 +122,17 @@ def of_surrogate(quality: Quality) -> Ground:
     else:
         reason = f"the {name} predicts next to nothing of trials it has not seen, {r2}"
         remedy = f"run at least twice the {trials} trials there are, before acting on this"
+        if trials >= PLENTY:
+            remedy = (
+                "repeat some configurations to see what is noise, and look for what else differs"
+            )
     return Ground("do not trust", reason, remedy)
 
 
 def _left_out(history: History, data: Training) -> Ground | None:
     """How many configurations that ended are not learnt from, or with a cost that none measured."""
     ended = [t.state is not State.RUNNING for t in history.trials]
-    tried, kept = len(keys(history.vectors[ended])), len(keys(data.X))
+    tried, kept = different(history.vectors[ended]), different(data.X)
     if kept < MOST_LEFT_OUT * tried:
         reason = f"{kept} of {tried} configurations were learnt from, the others were left out"
         return Ground("caution", reason, "let more trials end with a cost")

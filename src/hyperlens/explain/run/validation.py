@@ -14,7 +14,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError, listed
 from hyperlens.record import Record
 from hyperlens.runs.history import Data, History, State
-from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import different
 from hyperlens.tables import Column, Table, table
 from hyperlens.words import agreeing, counted, first_few, number
 
@@ -190,7 +190,7 @@ def validation(history: History) -> Validation:
         source=history.source,
         trials=len(trials),
         analysed=0 if data is None else len(data.rows),
-        configurations=_different(history.vectors),
+        configurations=different(history.vectors),
         states={s.value: history.count(s) for s in State if history.count(s)},
         objectives=tuple(_measured(history, k) for k in range(len(history.objectives))),
         budgets=_budgets(history),
@@ -215,12 +215,6 @@ def _measured(history: History, k: int) -> Measured:
     finite = [c for c in costs if math.isfinite(c)]
     lowest, highest = min(finite, default=math.nan), max(finite, default=math.nan)
     return Measured(objective.name, objective.maximize, len(finite), lowest, highest)
-
-
-def _different(vectors: FloatArray) -> int:
-    vectors = np.where(np.isnan(vectors), -1.0, vectors)
-    rows = np.ascontiguousarray(vectors).view(np.dtype((np.void, vectors.strides[0] or 1)))
-    return len(np.unique(rows)) if vectors.size else min(1, len(vectors))
 
 
 def _budgets(history: History) -> dict[str, int]:
