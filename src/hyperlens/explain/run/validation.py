@@ -273,7 +273,7 @@ def _of_the_trials(history: History, data: Data) -> list[str]:
         )
     if n > 1 and float(np.ptp(data.y)) == 0.0:
         sentences.append("All analysed trials have the same cost, so no parameter has an effect.")
-    if _different(data.X) == n:
+    if different(data.X) == n:
         sentences.append(
             "No configuration was evaluated twice: noise of the objective cannot be told from "
             "effects that the surrogate misses."
