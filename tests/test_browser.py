@@ -44,6 +44,7 @@ EVIL = "<script>document.title='stolen'</script><img src=x onerror=\"document.ti
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 PHONE, LAPTOP, WIDE = (390, 844), (1280, 800), (2200, 1200)
 PATIENCE = 60_000  # milliseconds
+EVERYTHING = "/?open=all"  # of the live page
 
 Open = Callable[..., Any]
 
@@ -187,6 +188,12 @@ def test_the_report_opens_quietly_and_fits(
     assert [r for r in seen.requests if not r.startswith("blob:")] == [address]
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= size[0]  # nothing has to be scrolled sideways but tables in their own frames
+    eventually(  # the contents are still there, and at what was scrolled to
+        seen.page,
+        """[...document.querySelectorAll("nav > ol > li > a[aria-current]")].some((link) => {
+            const { left, right, top, bottom } = link.getBoundingClientRect();
+            return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight; })""",
+    )
 
 
 def test_the_first_screen_has_a_picture_for_each_question(watch: Open, address: str) -> None:
@@ -203,6 +210,11 @@ def test_the_first_screen_has_a_picture_for_each_question(watch: Open, address: 
     page.goto(page.url.partition("#")[0] + "#importance")
     page.reload()
     assert page.locator("#importance").is_visible()
+    assert not page.locator("#method").is_visible()
+    page.get_by_role("button", name="Open everything").click()
+    assert page.locator("#method").is_visible()
+    page.get_by_role("button", name="Fold everything").click()
+    assert not page.locator("#method").is_visible()
 
 
 def test_a_switch_shows_single_configurations(report: Watched) -> None:
@@ -460,7 +472,7 @@ def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
     client, path = live
     seen = watch()
     page = seen.page
-    page.goto(client.address)
+    page.goto(client.address + EVERYTHING)
     settled(page, "overview", "data", "search", "importance", "effects", "regions", "summary")
     assert page.locator("#seen").inner_text() == "20 trials"
     assert page.get_by_role("link", name="What to do next?").is_visible()
@@ -495,10 +507,45 @@ def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
     assert all(r.startswith((client.address, "data:", "blob:")) for r in seen.requests)
 
 
+def test_a_folded_room_asks_for_nothing_until_it_is_opened(
+    watch: Open, live: tuple[Client, Path]
+) -> None:
+    client, _ = live
+    seen, asked = watch(), []
+    page = seen.page
+    page.on(
+        "request",
+        lambda sent: asked.append(sent.post_data_json["section"] if sent.post_data else ""),
+    )
+    page.goto(client.address)
+    page.wait_for_selector("#summary .panel .main-svg")
+    settled(page, "summary")
+    assert set(filter(None, asked)) == {"summary", "trial", "data"}
+    assert page.evaluate("document.documentElement.scrollHeight") < 4 * LAPTOP[1]
+
+    page.get_by_role("link", name="What mattered?").click()
+    eventually(page, "document.querySelector('#importance')?.getBoundingClientRect().top < 200")
+    last = page.locator('.panel a[href^="#effect-"]').last
+    effect = last.get_attribute("href").removeprefix("#")  # of a parameter that is not chosen yet
+    last.click()
+    eventually(page, f"document.querySelector('#{effect}')?.getBoundingClientRect().top < 200")
+    assert "overview" not in asked
+    assert "open=importance%2Ceffects_of" in page.url
+    page.reload()
+    settled(page, "importance", "effects")
+    assert page.locator(f"#{effect}").is_visible()
+    page.goto(f"{client.address}/#timeline")
+    eventually(page, "document.querySelector('#timeline')?.getBoundingClientRect().top < 200")
+    page.get_by_role("button", name="Open everything").click()
+    settled(page, "search", "method")
+    assert page.url.endswith("open=all#timeline")
+    assert seen.complaints == []
+
+
 def test_the_live_page_can_be_used_by_all(watch: Open, live: tuple[Client, Path]) -> None:
     client, _ = live
     page = watch(PHONE, "dark").page
-    page.goto(client.address)
+    page.goto(client.address + EVERYTHING)
     slots = ("overview", "trial", "data", "search", "importance", "effects", "regions", "summary")
     settled(page, *slots)
     page.locator("#part summary").click()  # what is analysed
@@ -512,7 +559,7 @@ def test_every_choice_is_in_the_address(watch: Open, live: tuple[Client, Path]) 
     seen = watch()
     page = seen.page
     sections = ("overview", "data", "importance", "effects", "regions")
-    page.goto(f"{client.address}/#importance")
+    page.goto(f"{client.address}{EVERYTHING}#importance")
     settled(page, *sections)
     eventually(page, "document.querySelector('#importance').getBoundingClientRect().top < 200")
 
@@ -566,7 +613,7 @@ def test_a_live_page_without_its_server_says_so(watch: Open) -> None:
     page = watch().page
     with served(create_app(["nowhere"], worker=fake_worker.work)) as client:
         ready(client)
-        page.goto(client.address)
+        page.goto(client.address + EVERYTHING)
         page.wait_for_selector('#seen:text-is("7 trials")')
     page.wait_for_selector('#seen:text-is("The server does not answer.")')
 
@@ -577,7 +624,7 @@ def test_the_live_page_keeps_what_the_reader_looks_at(
     client, path = live
     seen = watch()
     page = seen.page
-    page.goto(client.address)
+    page.goto(client.address + EVERYTHING)
     settled(page, "overview", "data", "search", "importance", "effects", "regions", "summary")
     page.get_by_role("slider", name="Splits").focus()
     page.keyboard.press("Home")
@@ -674,7 +721,7 @@ def test_the_reader_of_a_live_page_stays_anywhere_in_it(watch: Open) -> None:
     rounds = Rounds(page)
     with served(create_app(["nowhere"], worker=fake_worker.work)) as client:
         ready(client)
-        page.goto(client.address)
+        page.goto(client.address + EVERYTHING)
         rounds.shown()
         for part, looked_at in [
             ("#section-search", "#section-search"),
@@ -697,7 +744,7 @@ def test_legends_stay_above_their_figures_in_a_wider_window(
 ) -> None:
     client, _ = live
     page = watch(PHONE).page
-    page.goto(client.address)
+    page.goto(client.address + EVERYTHING)
     settled(page, "overview", "importance", "effects")
     drawn(page, "trace")
     page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
@@ -731,7 +778,7 @@ def test_a_run_without_trials_has_a_page_of_its_own_and_is_followed(
     with served(create_app([str(path)])) as client:
         ready(client)
         page = watch().page
-        page.goto(client.address)
+        page.goto(client.address + EVERYTHING)
         settled(page, "overview", "data")
         page.get_by_label("Run", exact=True).select_option("new (runs.db)")
         page.wait_for_selector(
@@ -739,7 +786,7 @@ def test_a_run_without_trials_has_a_page_of_its_own_and_is_followed(
         )
         assert page.locator("h1").inner_text() == "new (runs.db)"
         assert page.title() == "Hyperlens: new (runs.db)"
-        assert page.locator("#content section:visible").count() == 0
+        assert page.locator("#content section:has(.slot):visible").count() == 0
         assert page.locator("#parameter option").all_inner_texts() == ["the most important"]
         assert page.locator("#objective option").count() == 0
         plain(path, "new", 5)
@@ -754,7 +801,7 @@ def test_only_runs_that_can_be_compared_are_ticked(watch: Open, tmp_path: Path) 
         plain(path, name, trials, maximize=name == "up")
     with served(create_app([str(path)])) as client:
         page = watch().page
-        page.goto(client.address)
+        page.goto(client.address + EVERYTHING)
         settled(page, "overview", "comparison")
         ticked = [box.is_checked() for box in page.locator("#compared input").all()]
         assert ticked == [True, True, False, False]
@@ -774,7 +821,7 @@ def test_cost_direction_condition_and_limits_are_chosen_on_the_page(
         seen = watch()
         page = seen.page
         quick_only(page)
-        page.goto(client.address)
+        page.goto(client.address + EVERYTHING)
         page.locator("#part summary").click()
         page.get_by_label("Cost").fill("accuracy, loss")
         page.get_by_role("button", name="Apply").click()
@@ -818,7 +865,7 @@ def test_many_runs_are_listed_searched_and_gone_back_to(watch: Open, tmp_path: P
         seen = watch(PHONE)
         page = seen.page
         quick_only(page)
-        page.goto(client.address)
+        page.goto(client.address + EVERYTHING)
         rows = page.locator("#runs tbody tr")
         page.wait_for_selector('#message:text-is("Choose one of 8 runs.")')
         assert [row.locator("td").first.inner_text() for row in rows.all()] == list("01234567")
@@ -844,7 +891,7 @@ def test_budgets_are_short_and_lower_ones_are_used_unless_told(watch: Open, tmp_
     source = Source(str(tmp_path / "t.csv"), objective="loss", maximize=False)
     with served(create_app([source])) as client:
         page = watch().page
-        page.goto(client.address)
+        page.goto(client.address + EVERYTHING)
         settled(page, "overview", "data")
         texts = page.locator("#budget option").all_inner_texts()
         assert texts == ["largest, and what others say of it", "1", "2.778", "9", "largest alone"]

@@ -152,10 +152,12 @@ def one_parameter() -> hl.History:
     return run(values, list(map(cost, values)), space=hl.Space.of([LR]))
 
 
-def few_for_many() -> hl.History:
+def many(parameters: int, trials: int) -> hl.History:
     rng = np.random.default_rng(4)
-    space = hl.Space.of([hl.Parameter(f"p{j}", "float", 0, 1) for j in range(8)])
-    values = [{f"p{j}": float(x) for j, x in enumerate(row)} for row in rng.random((6, 8))]
+    names = [f"p{j}" for j in range(parameters)]
+    space = hl.Space.of([hl.Parameter(name, "float", 0, 1) for name in names])
+    drawn_values = rng.random((trials, parameters)).tolist()
+    values = [dict(zip(names, row, strict=True)) for row in drawn_values]
     return run(values, [v["p0"] for v in values], space=space)
 
 
@@ -179,7 +181,8 @@ RUNS: dict[str, Callable[[], hl.History]] = {
     "child of two trials": nested,
     "constant costs": constant,
     "one parameter": one_parameter,
-    "fewer trials than parameters": few_for_many,
+    "fewer trials than parameters": lambda: many(8, 6),
+    "25 parameters": lambda: many(25, 40),
     "two objectives": two_objectives,
     "fine": lambda: first(60),
 }

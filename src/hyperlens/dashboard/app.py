@@ -25,7 +25,7 @@ from hyperlens.front import asset, front_end, plotly_js
 from hyperlens.front.templates import live_html
 
 MOST_BODY = 64 * 1024  # bytes of a query
-LIVE = ("keeping.js", "saying.js", "address.js", "comparing.js", "runs.js", "live.js")
+LIVE = ("keeping.js", "saying.js", "address.js", "comparing.js", "runs.js", "rooms.js", "live.js")
 DAY = "public, max-age=86400"
 
 

@@ -79,8 +79,8 @@ function chooseAsWished(place) {
 
 // A card that was linked to is shown when it comes, unless the reader has gone elsewhere by then.
 function arrive() {
-  const part = target && document.getElementById(decodeURIComponent(target));
-  if (part && part.getClientRects().length) part.scrollIntoView({ behavior: "instant" });
+  const part = document.getElementById(decodeURIComponent(target));
+  if (part?.checkVisibility()) part.scrollIntoView({ behavior: "instant" });
   if (view.begun && !document.querySelector(".slot[aria-busy]")) target = "";
 }
 for (const moved of ["wheel", "touchmove", "keydown", "pointerdown"]) {

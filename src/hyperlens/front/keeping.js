@@ -128,7 +128,8 @@ let owed = 0; // part of a pixel that a browser does not scroll; many of them wo
 // How far from the top of the window each part that shows begins.
 function spots() {
   const parts = named(document, "main h2, .card, .card > *", (part) => part.id || part.tagName);
-  const places = [...parts].map(([name, part]) => [name, part.getBoundingClientRect()]);
+  const seen = [...parts].filter(([, part]) => part.checkVisibility()); // not within what is folded
+  const places = seen.map(([name, part]) => [name, part.getBoundingClientRect()]);
   return new Map(places.filter(([, at]) => at.height > 0).map(([name, at]) => [name, at.top]));
 }
 

@@ -1,6 +1,7 @@
 // The live page: asks for each section, shows how far it is, and asks again when the run went on.
 
-const LATE = ["summary", "footprint", "method"]; // they wait for what others compute
+const FIRST = ["summary", "importance"]; // of what takes long
+const LATE = ["footprint", "method"]; // they wait for what others compute
 const GROWN = 1.1; // long computations are done again when a run has so many times the trials
 const RESTED = 12000; // milliseconds without news after which they are done for all trials
 const NOTHING = { objectives: [], budgets: [], parameters: [], explained: [], recorded: true, models: false };
@@ -57,11 +58,11 @@ function fillChoices(seen) {
 
 function fillProposals({ explained, recorded }) {
   const trials = explained.map((k) => [k, `trial ${titleOfTrial(k)}`]).reverse();
-  fill(field("trial"), recorded ? trials : [["", "choose one"], ...trials]);
+  fill(field("proposal"), recorded ? trials : [["", "choose one"], ...trials]);
 }
 
 function wayToWhy(number) {
-  const list = field("trial");
+  const list = field("proposal");
   if (!Array.from(list.options).some((option) => option.value === String(number))) return null;
   return () => {
     list.value = number;
@@ -78,7 +79,7 @@ const CHOSEN = {
   parameter: () => field("parameter").value || null,
   other: () => field("other").value || null,
   steps: () => stepsOf(wishes.get("steps")),
-  trial: () => (field("trial").value ? Number(field("trial").value) : null),
+  trial: () => (field("proposal").value ? Number(field("proposal").value) : null),
   runs: () => boxes().filter((box) => box.checked).map((box) => Number(box.value)),
 };
 
@@ -245,18 +246,18 @@ function adoptHands(place) {
 
 // Choices
 
-const when = (slot) => (slot.quick ? 0 : slot.section === "importance" ? 1 : LATE.includes(slot.section) ? 3 : 2);
+const when = (slot) => (slot.quick ? 0 : FIRST.includes(slot.section) ? 1 : LATE.includes(slot.section) ? 3 : 2);
 
 function askAll(some = [...slots.values()]) {
-  for (const slot of [...some].sort((a, b) => when(a) - when(b))) ask(slot);
+  for (const slot of some.filter(asks).sort((a, b) => when(a) - when(b))) ask(slot);
 }
 
 const askChanged = () => askAll([...slots.values()].filter((slot) => JSON.stringify(query(slot)) !== slot.wish));
 
-const LISTS = ["objective", "budget", "surrogate", "parameter", "other", "trial"];
+const LISTS = ["objective", "budget", "surrogate", "parameter", "other", "proposal"];
 const TEXTS = ["cost", "where", "limits"];
 const UNDOES = ["objective", "budget", "surrogate", "parameter"]; // splits made by hand
-const OF_ONE_RUN = ["steps", "trial", "one", "direction", ...TEXTS];
+const OF_ONE_RUN = ["steps", "proposal", "one", "direction", ...TEXTS];
 
 for (const id of LISTS) {
   field(id).addEventListener("change", () => {
@@ -316,6 +317,7 @@ function followAddress() {
   const run = wishedRun();
   field("follow").checked = wishes.get("follow") !== "no";
   fillBoxes();
+  openRooms();
   if (!run) {
     leave();
     say(wishes.has("run") ? "There is no such run here; choose another one." : `Choose one of ${view.runs.length} runs.`);
@@ -404,11 +406,13 @@ function news(seen) {
         : "This run has no trials yet; the page follows it.",
       seen.trials ? "data" : "none",
     );
+    if (seen.trials) unfold("section-trial");
     if (changed && seen.trials) askAll([slots.get("data")]);
   } else if (starts) {
     say("");
     tick();
     askAll();
+    seek(decodeURIComponent(target));
   } else if (field("follow").checked) {
     followUp();
   }
@@ -418,7 +422,7 @@ function followUp() {
   const { version, trials } = view.seen;
   const rested = Date.now() - view.changed > RESTED;
   for (const slot of slots.values()) {
-    if (slot.version === version || slot.place.hasAttribute("aria-busy")) continue;
+    if (slot.version === version || !asks(slot) || slot.place.hasAttribute("aria-busy")) continue;
     if (slot.quick || rested || trials >= GROWN * slot.trials) ask(slot);
   }
 }

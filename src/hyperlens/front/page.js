@@ -36,9 +36,11 @@ wishesDark.addEventListener("change", () => { nameTheme(); redraw(); });
 
 enliven(document);
 
-// What an address or a link names is unfolded before it is shown.
-function unfold(id) {
-  const part = document.getElementById(decodeURIComponent(id));
+// What an address or a link names is unfolded before it is shown; a live page may have to ask for it first.
+function unfold(name) {
+  const id = decodeURIComponent(name);
+  dispatchEvent(new CustomEvent("sought", { detail: id }));
+  const part = document.getElementById(id);
   for (let fold = part?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   return part;
 }
@@ -48,6 +50,18 @@ addEventListener("click", (event) => {
 });
 addEventListener("hashchange", () => unfold(location.hash.slice(1))?.scrollIntoView());
 if (!asked) unfold(location.hash.slice(1))?.scrollIntoView();
+
+// All rooms at once.
+const everything = document.getElementById("everything");
+const folded = () => [...document.querySelectorAll(".room")].filter((room) => !room.open);
+const nameEverything = () => { everything.textContent = folded().length ? "Open everything" : "Fold everything"; };
+everything.hidden = false;
+nameEverything();
+everything.addEventListener("click", () => {
+  const open = folded().length > 0;
+  document.querySelectorAll(".room").forEach((room) => { room.open = open; });
+});
+addEventListener("toggle", nameEverything, true);
 
 // Paper is white and shows everything.
 addEventListener("beforeprint", () => {
@@ -60,18 +74,24 @@ addEventListener("afterprint", () => {
   redraw();
 });
 
-// The contents show where the reader is.
-const links = new Map(
-  [...document.querySelectorAll("nav a")].map((a) => [a.getAttribute("href").slice(1), a]),
-);
+// The contents show where the reader is: in which section, and at which card of it.
+const contents = document.querySelector("nav");
+const links = new Map();
+for (const link of contents.querySelectorAll("a")) {
+  const part = document.getElementById(link.getAttribute("href").slice(1));
+  links.set(part.matches("h2") ? part.closest("section") : part, link);
+}
 const here = new IntersectionObserver(
   (entries) => {
-    for (const entry of entries) {
-      const link = links.get(entry.target.id);
-      if (entry.isIntersecting) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+    for (const { target: part, isIntersecting } of entries) {
+      const link = links.get(part);
+      if (!isIntersecting) link.removeAttribute("aria-current");
+      else {
+        link.setAttribute("aria-current", "true");
+        if (link.offsetParent) contents.scrollTo({ left: link.offsetLeft - contents.clientWidth / 3 }); // where it is a row
+      }
     }
   },
   { rootMargin: "-15% 0px -70% 0px" },
 );
-document.querySelectorAll("[id]").forEach((part) => links.has(part.id) && here.observe(part));
+links.forEach((_, part) => here.observe(part));

@@ -19,7 +19,7 @@ function listRuns(runs) {
   runOfRow.clear();
   runsGrid.renew(runs.map(rowOf));
   runsGrid.look(wishedView(runsGrid));
-  field("runs").hidden = runs.length < 2;
+  hideUnless("runs", runs.length > 1);
   field("many").textContent = `${runs.length} runs: trials, best, state`;
 }
 

@@ -43,6 +43,11 @@ class Section:
         return tuple(replace(card, section=self.title) for card in cards if card is not None)
 
     @property
+    def holds(self) -> tuple[str, ...]:
+        """The kinds of its cards: their ids without numbers of parameters."""
+        return HOLDS.get(self.id, (self.id,))
+
+    @property
     def _file(self) -> Any:
         return import_module(f"hyperlens.sections.{self.where}")
 
@@ -80,3 +85,24 @@ PLAN = (
     Section("data", "Data", "run.data", quick=True),
     Section("method", "Method", "method", by=("surrogate",)),
 )
+
+# of sections whose cards have other ids than their own
+HOLDS = {
+    "confirm": ("confirm", "confirmed"),
+    "overview": ("trace", "timeline", "endings", "parallel", "spending"),
+    "objectives": ("pareto",),
+    "true_front": ("true-front",),
+    "winner": ("luck",),
+    "curves": ("curves", "pruning", "course"),
+    "models": ("models", "winner"),
+    "importance": ("importance", "heatmap"),
+    "best": ("ablation", "local"),
+    "effects_of": ("effects-of",),
+    "effects": ("effect",),
+    "pairs": ("pair",),
+    "proposals": (
+        *("why", "reasons", "desirability", "payouts", "predictions", "configurations"),
+        "proposal-lines",
+    ),
+    "search": ("bias",),
+}

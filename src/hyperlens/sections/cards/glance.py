@@ -11,7 +11,8 @@ MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 
 
 def glance(figure: dict[str, Any], rows: int | None = None, **settings: Any) -> dict[str, Any]:
-    """The same without a legend, lower, in smaller type; of an axis of rows the first so many."""
+    """The same without a legend, lower, in smaller type; of an axis of rows the first so many, without
+    what stands small below their names."""
     small = copy.deepcopy(figure)
     layout = small["layout"]
     layout |= {"height": HEIGHT, "showlegend": False, "margin": MARGIN}
@@ -25,6 +26,7 @@ def glance(figure: dict[str, Any], rows: int | None = None, **settings: Any) -> 
     if rows is not None and "ticktext" in layout.get("yaxis", {}):
         count = min(rows, len(layout["yaxis"]["ticktext"]))
         layout["yaxis"]["range"] = [count - 0.5, -0.5]
+        layout["yaxis"]["ticktext"] = [t.partition("<br><")[0] for t in layout["yaxis"]["ticktext"]]
     for name, value in settings.items():
         layout[name] = {**layout.get(name, {}), **value} if isinstance(value, dict) else value
     return small
