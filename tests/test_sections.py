@@ -142,8 +142,6 @@ def test_every_card_is_in_the_section_that_names_it(run: tuple[hl.History, Analy
     cards = run[1].cards
     assert [card.section for card in cards] == [s.title for s in PLAN for _ in s.cards(run[1])]
     assert len({card.id for card in cards}) == len(cards)
-    kinds = [kind for section in PLAN for kind in section.holds]
-    assert len(set(kinds)) == len(kinds)  # a link to a card leads to one section
-    for section in PLAN:
+    for section in PLAN:  # a link to a card leads to its section
         for card in section.cards(run[1]):
             assert re.sub(r"(-\d+)*$", "", card.id) in section.holds

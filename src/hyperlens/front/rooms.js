@@ -30,11 +30,10 @@ const ofParameters = { effect: ["parameter"], regions: ["parameter"], pair: ["pa
 function seek(id) {
   if (!id || document.getElementById(id)?.checkVisibility()) return;
   const [kind, ...numbers] = id.split(/-(?=\d)/);
-  const slot = [...slots.values()].find(({ place }) => place.dataset.holds.split(" ").includes(kind));
-  if (!slot) return;
+  const found = [...slots.values()].filter(({ place }) => place.dataset.holds.split(" ").includes(kind));
+  if (!found.length) return;
   target = id;
-  const room = slot.place.closest(".room");
-  if (room) room.open = true;
+  for (const { place } of found) if (place.closest(".room")) place.closest(".room").open = true;
   if (!document.getElementById(id)) (ofParameters[kind] ?? []).forEach((name, k) => chooseNumber(field(name), Number(numbers[k])));
 }
 

@@ -104,5 +104,5 @@ HOLDS = {
         *("why", "reasons", "desirability", "payouts", "predictions", "configurations"),
         "proposal-lines",
     ),
-    "search": ("bias",),
+    "search": ("bias", "spending"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-HEIGHT = 210  # pixels
+HEIGHT = 190  # pixels
 FONT = 11
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 
