@@ -24,9 +24,9 @@ RESULT = Path(__file__).parents[1] / "docs" / "results" / "across.md"
 TRIALS, SIZE = 100, 3
 
 
-def history(tasks: Tasks, folder: Path, task: str) -> hl.History:
-    """The first trials of a run of TPE."""
-    run = np.load(folder / f"run_{task}_tpe_0.npz")
+def history(tasks: Tasks, folder: Path, task: str, sampler: str = "tpe") -> hl.History:
+    """The first trials of a run."""
+    run = np.load(folder / f"run_{task}_{sampler}_0.npz")
     values = tasks.configurations(run["X"][:TRIALS])
     trials = [
         hl.Trial(k, v, (float(c),))

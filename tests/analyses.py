@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from fronts import front, on_both, sure_front, traded
+from questions import as_formula, in_common, reached, told_apart
 from views import ahead, learnt, next_space, searched, together, tree, tuned
 
 from hyperlens.explain.confirm.confirm import Confirm
@@ -342,6 +343,9 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "question": leading_question(importance, good),
         "interactions": together(name),
         "tunability": tuned(name, choice, text),
+        "top": told_apart(name, text),
+        "reach": reached(name, choice, text),
+        "formulas": (as_formula(name, text), missing),
         "ablation": walked(name, choice, text),
         "local": around(name, choice, text),
         "effects": (effect(name, note=text), effect("opt", choice), missing),
@@ -353,6 +357,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "confirmed": None,
         "bias": searched(name),
         "comparison": runs(text),
+        "across": in_common(name, choice, text),
         "surrogates": Surrogates((LOW, HIGH), "forest", (text, "a warning")),
     }
     return Analysis(records, Choices(seed=7), "1.2.3")

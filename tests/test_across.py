@@ -74,9 +74,39 @@ def test_what_holds_and_what_differs() -> None:
     assert other.alike[list(other.parameters).index("a")] < 0.5
     gap = np.linalg.norm(other.places[:, None] - other.places[None], axis=-1)
     assert gap[0, 1] > 0
+    lows = other.effect("a").own_best
+    assert min(lows) == pytest.approx(0.2, abs=0.1)
+    assert max(lows) == pytest.approx(0.9, abs=0.1)
+    assert "Runs differ" in other.effect("a").sentence
     back = Record.from_dict(other.to_dict())
     assert back.plot().to_json() == other.plot().to_json()
     other.plot("matplotlib")
+
+
+def test_effects_are_pooled_point_by_point() -> None:
+    """Runs of known functions: the pooled curve is that of each, in standard deviations of its costs;
+    and every point is pooled as a number of its own would be."""
+    told: list[tuple[int, int]] = []
+    runs = {"one": run(0, 0.5), "two": run(1, 0.5), "three": run(2, 0.5)}
+    found = hl.across(runs, progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert tuple(one.parameter for one in found.effects) == found.parameters
+    one = found.effect("a")
+    x = np.array(one.values)
+    true = 4 * (x - 0.2) ** 2
+    for k, history in enumerate(runs.values()):
+        scaled = (true - true.mean()) / history.data().y.std()
+        assert one.effect[k] == pytest.approx(scaled, abs=0.05 * np.ptp(scaled))
+        assert one.effect[k].mean() == pytest.approx(0.0, abs=1e-9)
+    by_hand = pooled(one.effect[:, 3:4], one.std[:, 3:4] ** 2, 0.9)
+    assert one.mean[3] == pytest.approx(by_hand.mean[0])
+    assert one.next_low[3] == pytest.approx(by_hand.next_low[0])
+    assert one.values[one.best_at] == pytest.approx(0.2, abs=0.08)
+    assert one.sentence.startswith("Over 3 runs 'a' is best at 0.2")
+    assert (one.next_low <= one.low).all()
+    assert len(one.plot().data) == 4 + 3 + 1  # two bands of two lines each, the runs, their mean
+    with pytest.raises(hl.AnalysisError, match="no parameter 'z'"):
+        found.effect("z")
 
 
 def test_runs_that_cannot_be_seen_together_say_so() -> None:

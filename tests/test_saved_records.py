@@ -161,6 +161,7 @@ def records() -> dict[str, Record]:
     twice = hl.History(space, both, tuple(replace(t, costs=2 * t.costs) for t in trials))
     importance = hl.importance(run, level=None)
     effect, regions = hl.effect(run, "lr"), hl.regions(run, "lr", splits=2)
+    common = hl.across({"one": run, "two": run})
     table = pd.DataFrame(
         {"a": [0.1, 0.2, 0.3, 0.5], "b": [0.2, 0.3, 0.5, 0.6], "c": [0.3, 0.2, 0.1, 0]}
     )
@@ -194,7 +195,9 @@ def records() -> dict[str, Record]:
         hl.compare(table),
         hl.confirm(run, "lr", 3),
         hl.tunability(run),
-        hl.across({"one": run, "two": run}),
+        common,
+        common.effects[0],
+        hl.formula(run, "lr"),
         hl.reach(run, 0),
         hl.top_importance(run),
     ]

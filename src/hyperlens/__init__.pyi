@@ -13,6 +13,7 @@ from .errors import (
     SpaceError as SpaceError,
 )
 from .explain.across.across import Across as Across, across as across
+from .explain.across.pooled_effect import PooledEffect as PooledEffect
 from .explain.curves.course import Course as Course
 from .explain.curves.learning_curves import LearningCurves as LearningCurves, curves as curves
 from .explain.curves.pruning import Pruning as Pruning
@@ -20,6 +21,7 @@ from .explain.effects.effect import Effect as Effect, effect as effect
 from .explain.effects.region_tree import Region as Region
 from .explain.effects.regions import Regions as Regions, regions as regions
 from .explain.effects.reliability import Reliability as Reliability, reliability as reliability
+from .explain.formula.formula import Formula as Formula, formula as formula
 from .explain.importance.ablation import Ablation as Ablation, ablation as ablation
 from .explain.importance.importance import Importance as Importance, importance as importance
 from .explain.importance.importances import Importances as Importances, importances as importances

@@ -38,6 +38,10 @@ COMMANDS = {
         "analyses",
         "Where the effect of a parameter is sure: regions of the space, by rules.",
     ),
+    "formula": (
+        "questions.formula",
+        "The effect of a parameter as a short formula, where one fits.",
+    ),
     "interactions": ("analyses", "How strongly each two parameters act together (Friedman's H)."),
     "tunability": (
         "questions.tunability",

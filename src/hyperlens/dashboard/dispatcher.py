@@ -9,7 +9,7 @@ from typing import Any
 from hyperlens.dashboard.cache import Cache
 from hyperlens.dashboard.catalogue import WHOLE, Part, Run, RunState, Source, key_of
 from hyperlens.dashboard.jobs import Job, Lane
-from hyperlens.dashboard.query import BadQuery, Query, parse, part_of
+from hyperlens.dashboard.query import SECTIONS, BadQuery, Query, parse, part_of
 from hyperlens.dashboard.worker import work
 
 LOOK_EVERY = 1.0  # seconds between two looks at a run
@@ -100,7 +100,7 @@ class Dispatcher:
             raise BadQuery(look.problem or "This run is still being read; ask again in a moment.")
         with self._lock:
             query = parse(body, look.state, len(self._runs))
-            if query.section == "comparison" and len(query.runs) < 2:
+            if "runs" in SECTIONS[query.section].by and len(query.runs) < 2:
                 raise BadQuery("Choose at least two runs to compare.")
             key = query.key(run, self._versions(look.state, query))
             answer = self.cache.get(key)

@@ -56,7 +56,7 @@ def parse(body: Any, state: RunState, runs: int) -> Query:
         section=section.id,
         choices=_choices(body, state, section),
         budget=_among(body, "budget", (*state.budgets, LARGEST) if state.budgets else ()),
-        runs=_runs(body.get("runs", []), runs) if section.id == "comparison" else (),
+        runs=_runs(body.get("runs", []), runs) if "runs" in section.by else (),
         part=part_of(body.get("part")),
         together=body.get("together") is True and len(state.objectives) > 1,
     )

@@ -5,6 +5,9 @@ const MOST_BOXES = 24; // runs that have a box each
 const AROUND = 10000; // milliseconds between two looks at other runs
 const around = new Map(); // run -> what was last seen of it, and when
 
+// Sections of several runs.
+const ofRuns = () => [...slots.values()].filter((slot) => slot.by.includes("runs"));
+
 function fillRuns(runs) {
   const names = (list) => list.map((run) => [run.key, run.title]);
   const same = JSON.stringify(names(runs)) === JSON.stringify(names(view.runs));
@@ -16,7 +19,7 @@ function fillRuns(runs) {
   if (runs.length > MOST_BOXES) field("titles").replaceChildren(...runs.map((run) => new Option(run.title)));
   fillBoxes();
   if (view.run === null) followAddress();
-  else if (view.begun) askAll([slots.get("comparison")]);
+  else if (view.begun) askAll(ofRuns());
 }
 
 // A box for every run, or, of very many, for those that are compared.
@@ -79,7 +82,7 @@ function tick() {
   if (touched() || view.runs.length > MOST_TICKED || !view.begun) return;
   const changed = boxes().filter((box) => box.checked !== comparable(Number(box.value)));
   for (const box of changed) box.checked = !box.checked;
-  if (changed.length) askAll([slots.get("comparison")]);
+  if (changed.length) askAll(ofRuns());
 }
 
 async function lookAround() {

@@ -101,7 +101,7 @@ const stepsOf = (text) =>
 const boxes = () => [...document.querySelectorAll("#compared input")];
 
 const wanted = (section) => {
-  if (section === "comparison") return CHOSEN.runs().length > 1;
+  if (slots.get(section).by.includes("runs")) return CHOSEN.runs().length > 1;
   if (section === "pairs") return field("other").value !== "" && field("other").value !== field("parameter").value;
   if (section === "proposals") return view.seen.explained.length > 0;
   if (section === "models") return view.seen.models;

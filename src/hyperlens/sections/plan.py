@@ -56,6 +56,7 @@ PLAN = (
     Section("summary", "Summary", "summary", by=("surrogate",)),
     Section("forecast", "What to do next", "next.forecast"),
     Section("advice", "What to do next", "next.advise"),
+    Section("reach", "What to do next", "questions.reach", by=("surrogate",)),
     Section("confirm", "What to do next", "next.confirm"),
     Section("overview", "Overview", "run.overview", quick=True),
     Section("objectives", "Overview", "run.objectives", quick=True),
@@ -71,9 +72,11 @@ PLAN = (
     Section("marginals", "Importance", "parameters.marginals", by=("surrogate",)),
     Section("interactions", "Importance", "parameters.interactions", by=("surrogate",)),
     Section("tunability", "Importance", "parameters.tunability", by=("surrogate",)),
+    Section("top_importance", "Importance", "questions.top_importance", quick=True),
     Section("best", "Importance", "parameters.best", by=("surrogate",)),
     Section("effects_of", "Effects", "parameters.effects_of", by=("surrogate",)),
     Section("effects", "Effects", "parameters.effects", by=("surrogate", "parameter")),
+    Section("formulas", "Effects", "questions.formulas", by=("surrogate",)),
     Section(
         "regions", "Effects", "parameters.regions", by=("surrogate", "parameter", "splits", "steps")
     ),
@@ -81,6 +84,7 @@ PLAN = (
     Section("proposals", "Proposals", "run.proposals", by=("proposals", "trial")),
     Section("search", "Search", "run.search", quick=True),
     Section("comparison", "Comparison", "run.comparison", quick=True, by=("runs",)),
+    Section("across", "Comparison", "questions.across", by=("runs",)),
     Section("trial", "Data", "trials.one_trial", quick=True),
     Section("data", "Data", "run.data", quick=True),
     Section("method", "Method", "method", by=("surrogate",)),

@@ -8,8 +8,9 @@ import typer
 import hyperlens as hl
 from hyperlens.commands.options import LEVEL, SEED, Part, TableReading
 from hyperlens.commands.records import Form, print_record
-from hyperlens.commands.runs import read
+from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
+from hyperlens.words import counted
 
 
 @expanded
@@ -31,11 +32,22 @@ def across(
             seed=SEED,
         ),
     ],
+    parameter: Annotated[
+        str | None, typer.Option(help="Print the effect of this parameter over all runs.")
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option(help="Write all of it, with every effect, to this page.")
+    ] = None,
     part: Part,
     form: Form = "table",
 ) -> None:
     from hyperlens import terminal
+    from hyperlens.reports import check, write
 
+    if html:
+        for source in sources:
+            refuse_overwriting(source, html)
+        check(html)
     histories: dict[str, hl.History] = {}
     objective = None
     with terminal.announced_compilation(), terminal.progress() as step:
@@ -45,5 +57,17 @@ def across(
             name = Path(source.split(":///")[-1]).stem or source
             histories[name if name not in histories else f"{name} ({k + 1})"] = history
         step("across", 0.0)
-        record = hl.across(histories, objective=objective, **options)
-    print_record(record, form, [])
+        record = hl.across(
+            histories,
+            objective=objective,
+            progress=lambda done, of: step(f"run {done} of {of} explained", 0.9 * done / of),
+            **options,
+        )
+    print_record(record if parameter is None else record.effect(parameter), form, [])
+    if html:
+        from hyperlens.reports.render import report_html
+        from hyperlens.sections.questions.across import page_cards
+
+        title = f"Hyperlens: {counted(len(record.runs), 'run')} of one space"
+        path = write(html, report_html(page_cards(record), title))
+        typer.echo(f"Report: {terminal.printable(path)}", err=True)

@@ -1,13 +1,13 @@
 """Many runs of one space: what holds in all of them, where they differ, and what does well everywhere.
 
-Each run is explained by its own leader. Shares of the variance are pooled over runs (pooling.py);
-effects, in standard deviations of each run's costs, say how alike runs are; configurations that do well
-in all runs are chosen one after another (portfolio.py).
+Each run is explained by its own leader. Shares of the variance and effects are pooled over runs
+(pooling.py, pooled_effect.py); effects also say how alike runs are (likeness.py); configurations that do
+well in all runs are chosen one after another (portfolio.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 import scipy
 
 from hyperlens.errors import AnalysisError, listed
+from hyperlens.explain.across.likeness import alike, places
+from hyperlens.explain.across.pooled_effect import DIFFERS, HOLDS, I2, PooledEffect, pooled_effect
 from hyperlens.explain.across.pooling import pooled
 from hyperlens.explain.across.portfolio import candidates, greedy, regrets
-from hyperlens.explain.effects.effect import effect
 from hyperlens.explain.importance.shares import shares
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import leader
@@ -29,12 +30,10 @@ from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, decimals, number, percent, setting, tenths
 
-GRID = 15
-HOLDS, DIFFERS = 0.25, 0.75  # I2 below and above which runs agree, or do not
 MATTERS = 0.05  # a smaller share is not spoken of
+WELL = 1.0  # regret below which a configuration does well: better than the median trial
 POOLED = "Mean share of the variance over runs (random effects), and its interval."
 NEXT = "Where the share of one more run of this kind is expected."
-I2 = "The part of what differs between runs that is no error of measurement: 0 % all alike."
 ALIKE = "Mean correlation between the effects of each two runs: 1 the same shape, 0 unrelated."
 REGRET = (
     "What it is expected to be worse than the best of each run, on average over runs, with those above "
@@ -50,7 +49,8 @@ class Across(Record):
     over pairs of runs. `portfolio` are configurations that do well everywhere, `regret` what each
     leaves with those before it, in units of what lies between a run's best and its median; `default`
     and `single` are the regrets of the space's default and of each run's own best (runs,). `places`
-    (runs, 2) is a map on which runs lie close that have like effects.
+    (runs, 2) is a map on which runs lie close that have like effects. `effects` are pooled, one a
+    parameter.
     """
 
     objective: str
@@ -76,6 +76,17 @@ class Across(Record):
     level: float
     seed: int
     notes: tuple[str, ...]
+    effects: tuple[PooledEffect, ...] = ()
+
+    def effect(self, parameter: str) -> PooledEffect:
+        """The effect of one parameter over all runs."""
+        for one in self.effects:
+            if one.parameter == parameter:
+                return one
+        raise AnalysisError(
+            f"There is no parameter '{parameter}' in these runs; name one of "
+            f"{listed(list(self.parameters))}."
+        )
 
     @property
     def sentence(self) -> str:
@@ -94,12 +105,16 @@ class Across(Record):
             said += f", in a further run {self._next(first)}."
         same = [self.parameters[k] for k in known if self.i2[k] < HOLDS]
         other = [self.parameters[k] for k in known if self.i2[k] > DIFFERS]
-        said += f" It holds in all runs for {', '.join(same)}." if same else ""
+        said += f" Runs show no difference in {', '.join(same)}." if same else ""
         said += f" Runs differ in {', '.join(other)}." if other else ""
         if len(self.regret):
+            left, well = float(self.regret[0]), self.regret[0] < WELL
+            said += " One configuration does well everywhere: it" if well else (
+                " No configuration does well everywhere: the best on average"
+            )  # fmt: skip
             said += (
-                f" One configuration does well everywhere: it leaves {decimals(float(self.regret[0]))} "
-                f"of what lies between best and median, the default {decimals(self.default)}."
+                f" leaves {decimals(left)} of what lies between best and median, the default "
+                f"{decimals(self.default)}."
             )
         return said
 
@@ -148,25 +163,33 @@ def across(
     level: float = 0.9,
     size: int = 3,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Across:
     """What runs of one space have in common, by the names they are given or by their order.
 
     `size` configurations that do well everywhere are chosen; a new search of the space can begin with
     them (`hl.minimize(..., first=record.portfolio)`) or learn from the runs (`learn_from=[...]`).
+    `progress` is called with how many of how many runs are explained.
     """
     named = _named(histories)
-    fits = [_leader(run, history, objective, seed) for run, history in named.items()]
+    fits = []
+    for run, history in named.items():
+        fits.append(_leader(run, history, objective, seed))
+        if progress is not None:
+            progress(len(fits), len(named))
     space, goal = _first(named).space, _first(named).objective(objective)
     share, std = _shares(list(named.values()), fits, level, seed)
     found = pooled(share, std**2, level)
-    curves = [_effects(history, objective, seed) for history in named.values()]
+    order = np.argsort(-found.mean, kind="stable")
+    effects = tuple(
+        pooled_effect(named, fits, space.names[k], objective, level, seed) for k in order
+    )
     with one_thread():
         default = space.encode([space.default])[0]
         X, best = candidates(fits, space.cube, default, seed)
         regret = regrets(fits, X)
     chosen = greedy(regret, size)
     elsewhere = regret[:, best].sum(axis=0) - np.diagonal(regret[:, best])
-    order = np.argsort(-found.mean, kind="stable")
     return Across(
         objective=goal.name,
         runs=tuple(named),
@@ -182,15 +205,16 @@ def across(
         next_high=np.minimum(found.next_high[order], 1.0),
         tau=found.tau[order],
         i2=found.i2[order],
-        alike=_alike(curves)[order],
+        alike=alike(effects),
         portfolio=tuple(space.decode(X[chosen])),
         regret=np.minimum.accumulate(regret[:, chosen], axis=1).mean(axis=0),
         default=float(regret[:, 0].mean()),
         single=elsewhere / (len(fits) - 1),
-        places=_map(curves),
+        places=places(effects),
         level=level,
         seed=seed,
         notes=_notes(named, fits),
+        effects=effects,
     )
 
 
@@ -239,42 +263,6 @@ def _shares(
                 width = (high - low) / (2 * quantile)  # intervals are wider than draws
                 std[r, U[0]] = 1.0 if np.isnan(width) else width
     return share, np.maximum(std, 1e-6)
-
-
-def _effects(history: History, objective: str | None, seed: int) -> list[FloatArray]:
-    """Effects of all parameters in standard deviations of the costs, without their means."""
-    spread = float(history.data(objective).y.std()) or 1.0
-    found = []
-    for name in history.space.names:
-        mean = effect(history, name, grid=GRID, ice=0, seed=seed, objective=objective).mean
-        found.append((mean - np.nanmean(mean)) / spread)
-    return found
-
-
-def _alike(curves: list[list[FloatArray]]) -> FloatArray:
-    """Mean correlation over pairs of runs, of each parameter; nan where an effect is flat."""
-    found = []
-    for each in zip(*curves, strict=True):
-        rows = np.nan_to_num(np.array(each))
-        size = np.linalg.norm(rows, axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            correlation = rows @ rows.T / np.outer(size, size)
-        pairs = correlation[np.triu_indices(len(rows), 1)]
-        found.append(
-            float(np.mean(pairs[np.isfinite(pairs)])) if np.isfinite(pairs).any() else np.nan
-        )
-    return np.array(found)
-
-
-def _map(curves: list[list[FloatArray]]) -> FloatArray:
-    """Runs in a plane, as far apart as their effects (classical scaling), (runs, 2)."""
-    rows = np.array([np.concatenate([e / np.sqrt(len(e)) for e in each]) for each in curves])
-    rows = np.nan_to_num(rows)
-    left, values, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
-    places = (left * values)[:, :2]
-    places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
-    largest = np.abs(places).argmax(axis=0)
-    return np.asarray(places * np.where(places[largest, [0, 1]] < 0, -1.0, 1.0))
 
 
 def _notes(named: Mapping[str, History], fits: list[Fitted]) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Sections that answer one question each, of one run or of many."""

@@ -1,0 +1,32 @@
+"""What tells the best trials from the rest."""
+
+from hyperlens.explain.top.top_importance import TopImportance, top_importance
+from hyperlens.sections.cards.card import Card
+from hyperlens.sections.cards.figures import card_of
+from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
+
+LEVEL = 0.9  # where no intervals are asked for
+
+
+def _compute(e: Explanation) -> TopImportance | Unavailable:
+    level = e.choices.level or LEVEL
+    return attempt(
+        "importance for the top", lambda: top_importance(e.history, level=level, **e.how)
+    )
+
+
+TOP = Part("top", _compute, "what tells the best from the rest", 0.5)
+PARTS = (TOP,)
+
+
+def cards(records: Records) -> tuple[Card, ...]:
+    return (
+        card_of(
+            records[TOP],
+            "top-importance",
+            "What tells the best from the rest",
+            "PED-ANOVA with regimes of conditions (Watanabe et al. 2023; Baba et al. 2026), as Optuna "
+            "gives it: how far the density of a parameter's values among the best tenth differs from "
+            "that among all trials. Whiskers are over trials drawn anew; grey bars might be chance.",
+        ),
+    )
