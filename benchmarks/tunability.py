@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import hyperlens as hl
+from benchmarks import tunability_examples
 from benchmarks.effects import run
 from benchmarks.machine import description
 from hyperlens.explain.models.curves import mean_of
@@ -30,9 +31,9 @@ from hyperlens.spaces.cube import FloatArray
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "tunability.md"
 GAMES: tuple[Game, ...] = ("tunability", "mistunability", "sensitivity")
 SMALL, SEEDS = 4, 3  # parameters of the run on which values are compared, and samples drawn anew
-DRAWN = 2_000  # samples of each
+DRAWN = 10_000  # points of each, HyperSHAP's own number
 LARGE = 10  # parameters of the run that is timed
-SAMPLES = 10_000  # HyperSHAP's own number
+SAMPLES = DRAWN
 TIMED = (100, 300)  # samples with which it is timed; its time is a line through both
 
 
@@ -122,6 +123,9 @@ def page(beside: bool) -> str:
             "difference beyond the spread is not measured here.", "",
             "| game | largest pair | difference | from sample to sample |",
             "|---|---|---|---|", *agreement(), "",
+            "## Its own examples", "",
+            tunability_examples.HOW, "", tunability_examples.HEAD,
+            "|---|---|---|---|---|---|---|", *tunability_examples.rows(), "",
         ]  # fmt: skip
     lines += [
         "## How soon", "",

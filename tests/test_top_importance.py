@@ -79,6 +79,10 @@ def test_runs_without_a_top_say_so() -> None:
 
     with pytest.raises(hl.AnalysisError, match="equally good"):
         hl.top_importance(run(1.0, 1.0, 1.0))
+    bare = hl.Space.of([], constants={"x": 1})
+    trials = tuple(hl.Trial(k, {"x": 1}, (float(k),)) for k in range(4))
+    with pytest.raises(hl.AnalysisError, match="no parameter that varies"):
+        hl.top_importance(hl.History(bare, (hl.Objective("loss"),), trials))
     with pytest.raises(hl.AnalysisError, match="no part"):
         hl.top_importance(run(1.0, 2.0), quantile=1.5)
     few = hl.top_importance(run(1.0, 2.0, 3.0, 4.0))

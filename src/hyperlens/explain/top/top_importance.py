@@ -114,6 +114,11 @@ def top_importance(
     if not 0 < quantile < 1:
         raise AnalysisError(f"A quantile of {quantile:g} is no part; give one between 0 and 1.")
     data, space = history.data(objective), history.space
+    if not len(space):
+        raise AnalysisError(
+            "This run has no parameter that varies, so nothing can tell its trials apart; name a run "
+            "of a search."
+        )
     y = data.y
     top, bound = _top(y, quantile)
     if top.all():

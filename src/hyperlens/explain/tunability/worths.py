@@ -22,13 +22,24 @@ from hyperlens.explain.tunability.spread import exact_spread, sampled_spread
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.weights import Weights
-from hyperlens.surrogates.outlook.landscape import Drawn, Landscape, Predicted, grid_of, place_of
+from hyperlens.surrogates.outlook.landscape import (
+    POINTS,
+    Drawn,
+    Landscape,
+    Predicted,
+    grid_of,
+    place_of,
+)
 
 Game = Literal["tunability", "mistunability", "sensitivity", "bias", "ablation"]
 GAMES: tuple[Game, ...] = ("tunability", "mistunability", "sensitivity", "bias", "ablation")
 DRAWS = 32  # functions of the posterior that are searched beside their mean
 TRIALS = 16  # the best ones, whose values count as found
 MOST_PLAYERS = 10  # all coalitions of them are searched
+LOOKED_AT, CLOSEST = (
+    1 << 16,
+    1025,
+)  # points of a given surrogate over all coalitions, and of an axis
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,15 @@ class Board:
         trend = np.append(mean.trend, drawn.trend[some])
         return Weights(drawn.components, trend, np.hstack([mean.w, drawn.w[:, some]]))
 
+    @property
+    def _points(self) -> int:
+        """Of an axis: our surrogates are smooth; a given one may have steps, so that it is looked at as
+        closely as the number of coalitions allows."""
+        if self.fitted.name != "given":
+            return POINTS
+        players = min(self.fitted.cube.d, MOST_PLAYERS)
+        return min(max(LOOKED_AT // (players << players), POINTS), CLOSEST)
+
     def values(self, X: FloatArray) -> FloatArray:
         """Of all functions at vectors, (n, 1 + D)."""
         known = self.functions()
@@ -78,7 +98,7 @@ class Board:
         """Functions on grids that hold baseline and trials, upside down for a sign of -1."""
         cube = self.fitted.cube
         also = np.vstack([self.baseline, self.trials[:1]])
-        grids = tuple(grid_of(axis, also[:, j]) for j, axis in enumerate(cube.axes))
+        grids = tuple(grid_of(axis, also[:, j], self._points) for j, axis in enumerate(cube.axes))
         known = self.functions()
         if known is not None:
             return Drawn(Weights(known.components, sign * known.trend, sign * known.w), grids)

@@ -95,7 +95,10 @@ def _ends(costs: Any) -> tuple[float, float]:
     if not len(costs):
         return 0.0, 1.0
     low, high = (float(q) for q in np.quantile(costs, [0.02, 0.98]))
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
+    if not high > low:
+        around = max(0.5, abs(low) * 1e-6)  # of a huge cost a half is nothing
+        low, high = low - around, low + around
+    return low, high
 
 
 def _scaled(cost: float, ends: tuple[float, float]) -> float:

@@ -40,12 +40,12 @@ class Landscape(Protocol):
         """What moving axis j to each of its points would change, (D, C, g)."""
 
 
-def grid_of(axis: Axis, also: FloatArray) -> FloatArray:
+def grid_of(axis: Axis, also: FloatArray, points: int = POINTS) -> FloatArray:
     """Points of an axis: its levels, or even ones with the ends, and some more that matter."""
-    if 0 < axis.levels <= POINTS:
+    if 0 < axis.levels <= points:
         assert axis.codes is not None
         return axis.codes
-    return np.unique(axis.snap(np.append(np.linspace(0.0, 1.0, POINTS), also)))
+    return np.unique(axis.snap(np.append(np.linspace(0.0, 1.0, points), also)))
 
 
 def place_of(grids: tuple[FloatArray, ...], latents: FloatArray) -> IntArray:
