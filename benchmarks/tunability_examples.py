@@ -26,14 +26,13 @@ SAMPLES = 10_000  # its own number
 FINE = 201  # points of a float, from its lower to its upper end
 HEAD = "| example | game | largest | ours from truth | its from truth | apart | its spread |"
 HOW = (
-    "The functions, spaces and baselines of the notebooks that HyperSHAP 0.0.6 comes with, whose truth is "
-    "known from all points of a fine grid. Shapley values and faithful pairs together: the largest of "
-    f"ours; how far ours and {SEEDS} of its samples of {SAMPLES} points are from the truth at the most; "
+    "The functions, spaces and baselines of the notebooks that HyperSHAP 0.0.6 comes with, whose truth "
+    "is known from all points of a fine grid. Shapley values and faithful pairs together: the largest "
+    f"of ours; how far ours and {SEEDS} of its samples of {SAMPLES} points are from the truth at most; "
     "how far ours are from the mean of its samples, and how far these differ from each other (standard "
-    "deviation). Beyond the ablation its sampling error is what it is away from the truth: the best of a "
-    "sample is never beyond the best. Its optimiser bias is played with the values of the best trials "
-    "for the optimiser. The last two rows play the forest that its notebook fits, whose many steps "
-    "neither a grid nor a sample need hit."
+    "deviation). Beyond the ablation its sampling error is what it is away from the truth: the best of "
+    "a sample is never beyond the best. Its optimiser bias is played with the values of the best "
+    "trials for the optimiser. The last two rows play the forest that its notebook fits."
 )
 Columns = Mapping[str, Any]  # values of each parameter, (n,)
 

@@ -1,9 +1,10 @@
 """The best that each coalition of parameters reaches, all others staying where they are.
 
 Coalitions are searched by their size: each starts at the best place that it reaches with one member
-fewer, and where the best of all leads when only its own members go there; then one axis after another
-is moved to its best point until nothing moves. So what a coalition reaches never gets worse when one
-joins, and no coalition is searched from nothing.
+fewer, where the best of all leads when only its own members go there, and, of a surrogate that is no
+additive process, at the best of random places; then one axis after another is moved to its best point
+until nothing moves. So what a coalition reaches never gets worse when one joins, and no coalition is
+searched from nothing.
 
 Symbols
     m        players; a player is one axis, or several that are tuned together
@@ -42,10 +43,14 @@ def lowest(
             _from_smaller(value, place, level, inside),
             _restricted(whole, start, level, inside, players),
         ]
+        if landscape.drawn:
+            starts.append(_best_drawn(landscape, start, level, inside, players, seed))
         found = [_descended(landscape, k, inside[level], players) for k in starts]
-        first = found[0][0] <= found[1][0]
-        value[level] = np.where(first, found[0][0], found[1][0]).T
-        place[level] = np.moveaxis(np.where(first[..., None], found[0][1], found[1][1]), 0, 1)
+        values, places = np.array([v for v, _ in found]), np.array([k for _, k in found])
+        first = values.argmin(axis=0)[None]
+        value[level] = np.take_along_axis(values, first, axis=0)[0].T
+        best = np.take_along_axis(places, first[..., None], axis=0)[0]
+        place[level] = np.moveaxis(best, 0, 1)
     return value, place
 
 
@@ -80,10 +85,34 @@ def _restricted(
     whole: IntArray, start: IntArray, level: IntArray, inside: BoolArray, players: Players
 ) -> IntArray:
     """The best of all, where coalitions have their part of it and the rest stays, (D, C, d)."""
-    moved = np.zeros((len(level), len(start)), dtype=bool)
+    return np.where(_members(level, inside, players, len(start)), whole[:, None, :], start)
+
+
+def _best_drawn(
+    landscape: Landscape,
+    start: IntArray,
+    level: IntArray,
+    inside: BoolArray,
+    players: Players,
+    seed: int,
+) -> IntArray:
+    """The best of random places of each coalition, the rest staying, (D, C, d): where a surrogate has
+    many hollows, no way that moves one axis at a time need lead to the deepest."""
+    rng = np.random.default_rng([seed, len(level)])
+    sizes, many = [len(grid) for grid in landscape.grids], landscape.drawn
+    moved = _members(level, inside, players, len(start))[:, None]
+    drawn = rng.integers(0, sizes, (len(level), many, len(start)))
+    k = np.where(moved, drawn, start)
+    value = landscape.at(k.reshape(1, -1, len(start))).reshape(len(level), many)
+    return np.asarray(k[np.arange(len(level)), value.argmin(axis=1)][None])
+
+
+def _members(level: IntArray, inside: BoolArray, players: Players, d: int) -> BoolArray:
+    """Which axes each of these coalitions moves, (C, d)."""
+    moved = np.zeros((len(level), d), dtype=bool)
     for p, axes in enumerate(players):
         moved[:, axes] = inside[level, p, None]
-    return np.where(moved, whole[:, None, :], start)
+    return moved
 
 
 def _descended(

@@ -36,10 +36,9 @@ GAMES: tuple[Game, ...] = ("tunability", "mistunability", "sensitivity", "bias",
 DRAWS = 32  # functions of the posterior that are searched beside their mean
 TRIALS = 16  # the best ones, whose values count as found
 MOST_PLAYERS = 10  # all coalitions of them are searched
-LOOKED_AT, CLOSEST = (
-    1 << 16,
-    1025,
-)  # points of a given surrogate over all coalitions, and of an axis
+LOOKED_AT = 1 << 16  # points of a given surrogate, over all coalitions
+CLOSEST = 1025  # points of an axis of it
+DRAWN = 1 << 13  # points of our own that are no additive process, before their search
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,9 @@ class Board:
         known = self.functions()
         if known is not None:
             return Drawn(Weights(known.components, sign * known.trend, sign * known.w), grids)
-        return Predicted(lambda X: sign * mean_of(self.fitted.model, X), cube, grids)
+        budget = DRAWN if self.fitted.name != "given" else LOOKED_AT
+        drawn = max(budget >> min(cube.d, MOST_PLAYERS), 1)
+        return Predicted(lambda X: sign * mean_of(self.fitted.model, X), cube, grids, drawn)
 
 
 def worths(board: Board, game: Game, seed: int) -> Worths:

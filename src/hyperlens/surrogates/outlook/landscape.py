@@ -32,6 +32,7 @@ class Landscape(Protocol):
 
     grids: tuple[FloatArray, ...]
     count: int  # D
+    drawn: int  # places that are looked at before a search, for each that is searched
 
     def at(self, k: IntArray) -> FloatArray:
         """Values at places, (D, C)."""
@@ -60,9 +61,13 @@ class Predicted:
     """One function: the mean of any surrogate."""
 
     def __init__(
-        self, mean: Callable[[FloatArray], FloatArray], cube: Cube, grids: tuple[FloatArray, ...]
+        self,
+        mean: Callable[[FloatArray], FloatArray],
+        cube: Cube,
+        grids: tuple[FloatArray, ...],
+        drawn: int = 0,
     ) -> None:
-        self.mean, self.cube, self.grids, self.count = mean, cube, grids, 1
+        self.mean, self.cube, self.grids, self.count, self.drawn = mean, cube, grids, 1, drawn
 
     def at(self, k: IntArray) -> FloatArray:
         latents = np.stack([grid[k[..., j]] for j, grid in enumerate(self.grids)], axis=-1)
@@ -83,6 +88,7 @@ class Drawn:
 
     def __init__(self, weights: Weights, grids: tuple[FloatArray, ...]) -> None:
         self.weights, self.grids, self.count = weights, grids, len(weights.trend)
+        self.drawn = 0
         self.components = weights.components
         self.cube = self.components.cube
         ends = self.components.ends
