@@ -118,6 +118,9 @@ def test_runs_that_cannot_be_seen_together_say_so() -> None:
     trials = tuple(hl.Trial(k, {"a": k / 9, "b": 0.5}, (1.0 * k,)) for k in range(9))
     with pytest.raises(hl.AnalysisError, match="another search space"):
         hl.across([run(0, 0.5), hl.History(wider, (hl.Objective("loss"),), trials)])
+    up = hl.History(SPACE, (hl.Objective("loss", maximize=True),), run(0, 0.5).trials)
+    with pytest.raises(hl.AnalysisError, match="another direction"):
+        hl.across([run(0, 0.5), up])
     none = hl.History(SPACE, (hl.Objective("loss"),), ())
     with pytest.raises(hl.AnalysisError, match="'empty' cannot be explained"):
         hl.across({"one": run(0, 0.5), "empty": none})

@@ -171,7 +171,7 @@ def across(
     them (`hl.minimize(..., first=record.portfolio)`) or learn from the runs (`learn_from=[...]`).
     `progress` is called with how many of how many runs are explained.
     """
-    named = _named(histories)
+    named = _named(histories, objective)
     fits = []
     for run, history in named.items():
         fits.append(_leader(run, history, objective, seed))
@@ -218,7 +218,9 @@ def across(
     )
 
 
-def _named(histories: Mapping[str, History] | Sequence[History]) -> dict[str, History]:
+def _named(
+    histories: Mapping[str, History] | Sequence[History], objective: str | None
+) -> dict[str, History]:
     """Runs by their names, if they can be seen together."""
     if not isinstance(histories, Mapping):
         histories = {f"run {k + 1}": history for k, history in enumerate(histories)}
@@ -231,6 +233,11 @@ def _named(histories: Mapping[str, History] | Sequence[History]) -> dict[str, Hi
             raise AnalysisError(
                 f"Run '{run}' has another search space than '{next(iter(named))}'; give runs of one "
                 "space, or one space for all of them."
+            )
+        if history.objective(objective).maximize != _first(named).objective(objective).maximize:
+            raise AnalysisError(
+                f"Run '{run}' has another direction than '{next(iter(named))}': one is maximised, the "
+                "other minimised; give runs of one direction."
             )
     return named
 
