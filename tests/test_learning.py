@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -16,10 +16,15 @@ from hyperlens import Parameter, Space
 from hyperlens.explain.proposals.recorded_proposer import rebuilt
 from hyperlens.optimize import SMBO
 from hyperlens.optimize.learning.region import MOST, everywhere, nearby
+from hyperlens.optimize.learning.scoring import Scoring
 from hyperlens.optimize.optimizers.focus_search import focus_search, smallest_box
 from hyperlens.proposal import from_ranges
 from hyperlens.spaces.cube import Axis, Cube, FloatArray
 from hyperlens.spaces.points import distances
+from hyperlens.surrogates.acquisition import (
+    log_expected_improvement,
+    log_expected_improvement_slopes,
+)
 from hyperlens.surrogates.bending import Bend
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.outcomes import Outcomes
@@ -144,6 +149,51 @@ def test_a_search_stays_in_its_box() -> None:
     )
     assert found is not None
     assert found.vector == pytest.approx([0.5, 0.1], abs=2e-4)
+
+
+# Slopes that a search follows
+
+
+def conditional() -> Cube:
+    """Two continuous axes, a category, and a continuous axis that one of its levels has."""
+    category = Axis.categorical(2)
+    child = ((2, ((0.0, 0.5),)),)
+    return Cube((Axis(), Axis(), category, Axis()), {3: (child,)})
+
+
+@pytest.mark.parametrize("acquisition", ["lcb", "ei"])
+@pytest.mark.parametrize("nugget", [1e-10, 0.2])
+def test_slopes_are_differences_of_scores(acquisition: Literal["lcb", "ei"], nugget: float) -> None:
+    cube, rng = conditional(), np.random.default_rng(5)
+    X = cube.vectors(rng.random((30, 4)))
+    y = np.sin(5 * X[:, 0]) + X[:, 1] ** 2 + X[:, 2] + np.nan_to_num(X[:, 3])
+    model = GP(cube, nugget).fit(X, y)
+    quiet = replace(model.parameters, quiet=True)
+    model = GP.from_parameters(cube, quiet, X, y)
+    score = Scoring(model, acquisition, 0.7, float(y.min()))
+    for vector in cube.vectors(rng.random((8, 4))):
+        free = [j for j in (0, 1, 3) if not np.isnan(vector[j])]
+        value, slopes = score.follow(vector, free)(vector[free])
+        assert value == pytest.approx(float(score(vector[None])[0]), rel=1e-6)
+        for j, slope in zip(free, slopes, strict=True):
+            step = 1e-5 * np.eye(4)[j]
+            ends = score(np.array([vector + step, vector - step]))
+            assert slope == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("mean", [-3.0, -0.5, 0.9, 1.1, 8.0, 1e3, 3e4])
+def test_slopes_of_the_improvement_at_any_distance(mean: float) -> None:
+    value, by_mean, by_std = log_expected_improvement_slopes(mean, 1.0, 0.0)
+
+    def at(m: float, s: float) -> float:
+        return float(log_expected_improvement(np.array([m]), np.array([s]), 0.0)[0])
+
+    assert value == pytest.approx(at(mean, 1.0))
+    h = 1e-4
+    # the second derivatives are at most about 3 (mean / std)^2, so differences are that far off
+    assert by_mean == pytest.approx((at(mean + h, 1) - at(mean - h, 1)) / (2 * h), rel=1e-5)
+    assert by_std == pytest.approx((at(mean, 1 + h) - at(mean, 1 - h)) / (2 * h), rel=1e-5)
+    assert log_expected_improvement_slopes(mean, 0.0, 0.0)[2] == 0.0
 
 
 # The search itself

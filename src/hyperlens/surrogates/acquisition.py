@@ -60,6 +60,31 @@ def log_expected_improvement(mean: FloatArray, std: FloatArray, best: float) -> 
     return np.asarray(np.where(sure, certain, np.log(safe) + np.where(z > -1, direct, tail)))
 
 
+def log_expected_improvement_slopes(
+    mean: float, std: float, best: float
+) -> tuple[float, float, float]:
+    """The logarithm of the expected improvement of one prediction, and its slopes in mean and std.
+
+    With h = phi(z) + z Phi(z) they are -q / std and (1 - q z) / std, q = Phi(z) / h; for z < -1 with
+    r = Phi(z) / phi(z) as q = r / (1 + z r), which tends to |z|.
+    """
+    if std <= 0:
+        gain = best - mean
+        return (math.log(gain), -1 / gain, 0.0) if gain > 0 else (-math.inf, 0.0, 0.0)
+    z = (best - mean) / std
+    tail = -0.5 * z * z - LOG_ROOT_2PI
+    if z > -1:
+        below = float(scipy.special.ndtr(z))
+        h = math.exp(tail) + z * below
+        value, q = math.log(h), below / h
+    elif z > FAR:
+        r = math.sqrt(math.pi / 2) * float(scipy.special.erfcx(-z / math.sqrt(2)))
+        value, q = tail + math.log(1 + z * r), r / (1 + z * r)
+    else:
+        value, q = tail - 2 * math.log(-z), -z
+    return math.log(std) + value, -q / std, (1 - q * z) / std
+
+
 def expected_hypervolume_improvement(
     mean: FloatArray, std: FloatArray, free: FreeBoxes
 ) -> FloatArray:

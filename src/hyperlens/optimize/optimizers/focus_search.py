@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -23,6 +24,10 @@ from hyperlens.spaces.cube import Axis, BoolArray, Cube, FloatArray, IntArray
 
 Score = Callable[[FloatArray], FloatArray]
 Barred = Callable[[FloatArray], BoolArray]
+Follow = Callable[
+    [FloatArray], tuple[float, FloatArray]
+]  # free coordinates -> score and its slopes
+Slope = Callable[[FloatArray, list[int]], Follow]  # along these columns of a vector
 
 STEP = 1e-5  # of the central differences, in parts of an axis
 APART = 0.1  # on some axis, for two points to be polished both
@@ -88,12 +93,14 @@ def focus_search(
     near: FloatArray | None = None,
     barred: Barred | None = None,
     within: list[Part] | None = None,
+    slope: Slope | None = None,
 ) -> Point | None:
     """The best vector found, None if all were `barred` (forbidden, or seen before).
 
     All restarts advance together, so that one call of `score` serves a whole round. A range whose
     coordinate is inactive in the best point stays as it is. `near` are vectors from which the
-    polishing starts too. `within` is a box to stay in, a part of each axis.
+    polishing starts too. `within` is a box to stay in, a part of each axis. `slope` knows the slopes of
+    the score, which are else its differences.
 
     >>> cube = Cube.continuous(2)
     >>> best = focus_search(lambda X: ((X - 0.3) ** 2).sum(axis=1), cube, np.random.default_rng(0))
@@ -123,12 +130,14 @@ def focus_search(
     starts = _apart(np.vstack([v for v, _ in pool]), np.concatenate([s for _, s in pool]), polished)
     if polished and near is not None and len(near):
         starts += [Point(v, float(s)) for v, s in zip(near, score(near), strict=True)]
-    ends = [polish(score, cube, start, whole) for start in starts]
+    ends = [polish(score, cube, start, whole, slope) for start in starts]
     best += [end for end in ends if barred is None or not barred(end.vector[None])[0]]
     return min(best, key=lambda point: point.score, default=None)
 
 
-def polish(score: Score, cube: Cube, start: Point, parts: list[Part]) -> Point:
+def polish(
+    score: Score, cube: Cube, start: Point, parts: list[Part], slope: Slope | None = None
+) -> Point:
     """Follow the gradient along the active continuous coordinates, all else kept.
 
     A parent whose value switches a child is left alone. Never worse than the start.
@@ -143,20 +152,9 @@ def polish(score: Score, cube: Cube, start: Point, parts: list[Part]) -> Point:
         return start
     low, high = np.array([(parts[j].low, parts[j].high) for j in free]).T
 
-    def at(moved: FloatArray) -> FloatArray:
-        vectors = np.tile(start.vector, (len(moved), 1))
-        vectors[:, free] = moved
-        return score(vectors)
-
-    def value_and_slope(x: FloatArray) -> tuple[float, FloatArray]:
-        steps = STEP * np.eye(len(free))
-        ahead, behind = np.minimum(x + steps, high), np.maximum(x - steps, low)
-        scores = at(np.vstack([x[None], ahead, behind]))
-        rise = scores[1 : 1 + len(free)] - scores[1 + len(free) :]
-        return float(scores[0]), rise / np.diagonal(ahead - behind)
-
+    follow = slope or partial(_by_differences, score, low, high)
     done = scipy.optimize.minimize(
-        value_and_slope,
+        follow(start.vector, free),
         np.clip(start.vector[free], low, high),
         jac=True,
         method="L-BFGS-B",
@@ -168,6 +166,23 @@ def polish(score: Score, cube: Cube, start: Point, parts: list[Part]) -> Point:
     vector = start.vector.copy()
     vector[free] = np.clip(done.x, low, high)
     return Point(vector, float(done.fun))
+
+
+def _by_differences(
+    score: Score, low: FloatArray, high: FloatArray, vector: FloatArray, free: list[int]
+) -> Follow:
+    """Central differences, clipped at the ends of a box; one call of the score for all."""
+
+    def follow(x: FloatArray) -> tuple[float, FloatArray]:
+        steps = STEP * np.eye(len(free))
+        ahead, behind = np.minimum(x + steps, high), np.maximum(x - steps, low)
+        vectors = np.tile(vector, (1 + 2 * len(free), 1))
+        vectors[:, free] = np.vstack([x[None], ahead, behind])
+        scores = score(vectors)
+        rise = scores[1 : 1 + len(free)] - scores[1 + len(free) :]
+        return float(scores[0]), rise / np.diagonal(ahead - behind)
+
+    return follow
 
 
 def smallest_box(cube: Cube, vectors: FloatArray) -> list[Part]:

@@ -20,8 +20,9 @@ from hyperlens.errors import SpaceError
 from hyperlens.optimize.knowledge.known import Guesses, Known, Origin, as_known
 from hyperlens.optimize.learning.learner import CostLearner
 from hyperlens.optimize.learning.region import Region
+from hyperlens.optimize.learning.scoring import Scoring, predicted
 from hyperlens.optimize.optimizers import designs as sampling
-from hyperlens.optimize.optimizers.focus_search import Part, Point, focus_search
+from hyperlens.optimize.optimizers.focus_search import Part, Point, Slope, focus_search
 from hyperlens.optimize.optimizers.ledger import Result, Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.settling import Settling
@@ -31,20 +32,14 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.points import on_front, same
 from hyperlens.spaces.space import Space
-from hyperlens.surrogates.acquisition import (
-    expected_improvement,
-    log_expected_improvement,
-    lower_confidence_bound,
-)
 from hyperlens.surrogates.description import believe, describe
-from hyperlens.surrogates.desirability import Joint, desirability
+from hyperlens.surrogates.desirability import desirability
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
 from hyperlens.surrogates.outcomes import Outcomes
 from hyperlens.surrogates.protocol import SearchKind
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
 
-BLOCK = 500  # rows predicted at once
 PAPERS = {"points": 1000, "polished": 0}  # of focus search
 REFINED = {"points": 300, "polished": 6}
 INITIAL = 4  # configurations per parameter before the first model
@@ -283,21 +278,16 @@ class SMBO(Weigher):
         known, bend = self._learner.bent(self.outcomes.part(region.rows))
         model = self._fitted(known.X, known.costs[:, 0])
         best = float(model.predict(known.X)[0].min())
-
-        def score(vectors: FloatArray) -> FloatArray:
-            mean, std = _predict(model, vectors)
-            if acquisition == "lcb":
-                return lower_confidence_bound(mean, std, tau)
-            return -log_expected_improvement(mean, std, best)
+        score = Scoring(model, acquisition, tau, best)
 
         # The configuration of the smallest score
-        found = self._search(score, rng, near(known, rng), region.parts)
+        slope = score.follow if isinstance(model, GP) else None
+        found = self._search(score, rng, near(known, rng), region.parts, slope)
         vector, values = self._rounded(found.vector)
 
         # What the surrogate says there
         mean, std = model.predict(vector[None])
-        bound = float(lower_confidence_bound(mean, std, tau)[0])
-        improvement = float(expected_improvement(mean, std, best)[0])
+        bound, value = score.recorded(mean, std)
         name, parameters = describe(model)
         proposal = Proposal(
             kind="proposed",
@@ -306,7 +296,7 @@ class SMBO(Weigher):
             mean=float(mean[0]),
             std=float(std[0]),
             bound=bound,
-            score=bound if acquisition == "lcb" else improvement,
+            score=value,
             best=best,
             surrogate=name,
             surrogate_parameters=parameters | bend,
@@ -333,7 +323,7 @@ class SMBO(Weigher):
         wish = desirability(known, model, wanted, tau, awaited)
 
         def score(vectors: FloatArray) -> FloatArray:
-            return wish.cost(*_predict(model, vectors))
+            return wish.cost(*predicted(model, vectors))
 
         found = self._search(score, rng, near(known, rng), region.parts)
         vector, values = self._rounded(found.vector)
@@ -353,6 +343,7 @@ class SMBO(Weigher):
         rng: np.random.Generator,
         best: FloatArray,
         within: list[Part] | None = None,
+        slope: Slope | None = None,
     ) -> Point:
         """The minimum of the acquisition among what is neither forbidden nor known."""
         known = np.vstack([self.X, *(c.vector[None] for c in self._ledger.awaited)])
@@ -364,7 +355,14 @@ class SMBO(Weigher):
         how = REFINED if self.refine else PAPERS
         for bar in (barred, self.space.forbidden):  # where everything is known, what is best again
             point = focus_search(
-                score, self.space.cube, rng, **how, near=best, barred=bar, within=within
+                score,
+                self.space.cube,
+                rng,
+                **how,
+                near=best,
+                barred=bar,
+                within=within,
+                slope=slope,
             )
             if point is not None:
                 return point
@@ -379,10 +377,3 @@ class SMBO(Weigher):
     def _rounded(self, vector: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
         values = self.space.decode(vector[None])[0]
         return self.space.encode([values])[0], values
-
-
-def _predict(model: GP | Forest | Joint, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """In blocks of rows that fit a processor's cache, which halves the time of a round."""
-    blocks = [model.predict(vectors[k : k + BLOCK]) for k in range(0, len(vectors), BLOCK)]
-    means, stds = zip(*blocks, strict=True)
-    return np.concatenate(means, axis=-1), np.concatenate(stds, axis=-1)

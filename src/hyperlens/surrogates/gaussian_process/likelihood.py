@@ -26,6 +26,7 @@ from hyperlens.surrogates.threads import one_thread
 
 SCREENED_ROWS = 150
 SCREENED_STARTS = 10  # for each start that is optimised
+SINGULAR, TINY = 1e10, 1e-300  # instead of an infinite likelihood, and of no variance
 POLISHED = 2  # optima on the screened rows that are optimised again on all rows
 
 
@@ -117,7 +118,23 @@ class Likelihood:
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         hyper = self.plan.hyper(vector)
-        # R, from the product of the factors at all pairs
+        K, slopes = self._product(hyper)
+        try:
+            solution = self._solved(hyper, K)
+        except np.linalg.LinAlgError:
+            return SINGULAR, np.zeros(len(vector))
+        return self._value(solution), self._slope(hyper, K, slopes, solution)
+
+    def value(self, vector: FloatArray) -> float:
+        """Without the gradient, which takes most of the time."""
+        hyper = self.plan.hyper(vector)
+        try:
+            return self._value(self._solved(hyper, self._product(hyper)[0]))
+        except np.linalg.LinAlgError:
+            return SINGULAR
+
+    def _product(self, hyper: Hyper) -> tuple[FloatArray, list[list[FloatArray]]]:
+        """The product of the factors at all pairs (m,), and d log k of the mixed ones."""
         K = self._plain_product(hyper)
         slopes = []
         for j, pairs in self.mixed:
@@ -125,15 +142,22 @@ class Likelihood:
             K[pairs.near] *= k
             K[pairs.one] *= hyper.rhos[j]
             slopes.append(by_both)
+        return K, slopes
+
+    def _solved(self, hyper: Hyper, K: FloatArray) -> Solution:
         R = np.zeros(self.n * self.n)
         R[self.flat] = (1 - hyper.nugget) * K
         R[:: self.n + 1] = 1.0
-        try:
-            solution = solve(R.reshape(self.n, self.n), self.y)
-        except np.linalg.LinAlgError:
-            return 1e10, np.zeros(len(vector))
-        variance = max(solution.variance, 1e-300)
-        value = 0.5 * (np.log(variance) + solution.log_det / self.n)
+        return solve(R.reshape(self.n, self.n), self.y)
+
+    def _value(self, solution: Solution) -> float:
+        return float(0.5 * (np.log(max(solution.variance, TINY)) + solution.log_det / self.n))
+
+    def _slope(
+        self, hyper: Hyper, K: FloatArray, slopes: list[list[FloatArray]], solution: Solution
+    ) -> FloatArray:
+        """By the free hyperparameters; the factor in `solution` is overwritten."""
+        variance = max(solution.variance, TINY)
         # W, times K: what each d log k is multiplied with
         scaled = solution.beta / np.sqrt(variance)
         W = invert(solution.upper, overwrite=True).ravel()[self.flat]
@@ -152,7 +176,7 @@ class Likelihood:
         parts.append((1 - hyper.nugget) * by[1, self.plan.rhos])
         if self.plan.nugget:
             parts.append(np.array([-2 * np.sqrt(hyper.nugget) * W.sum()]))
-        return float(value), np.concatenate(parts) / self.n
+        return np.concatenate(parts) / self.n
 
     def _plain_product(self, hyper: Hyper) -> FloatArray:
         """Product of the Matern factors that have no rho, shape (m,)."""
@@ -184,7 +208,7 @@ def estimate(
     with one_thread():  # on matrices this small threads cost up to 3 times
         screen = Likelihood(cube, X[few], y[few], plan)
         candidates = plan.starts(SCREENED_STARTS * starts, rng)
-        ranking = np.argsort([screen(c)[0] for c in candidates], kind="stable")
+        ranking = np.argsort([screen.value(c) for c in candidates], kind="stable")
         best = _optimise(screen, candidates[ranking[:starts]])
         if len(few) < len(y):
             best = _optimise(Likelihood(cube, X, y, plan), best[:POLISHED])
