@@ -12,10 +12,11 @@ LEVEL = 0.9  # where no intervals are asked for
 MOST_EFFECTS = 3  # in a report of one run
 COMMON, EFFECTS = "In common", "Effects over runs"
 HOW = (
-    "Each run is explained by its own surrogate. Shares are pooled with random effects (Paule and "
-    "Mandel 1982; Hartung and Knapp 2001): runs truly differ by some amount, and each measures with an "
-    "error of its own. On the map runs lie close that have like effects. Configurations are chosen one "
-    "after another, so that the best of them leaves least on average over runs."
+    "Each run is explained by its own surrogate. Shares are pooled with random effects "
+    "(Paule and Mandel 1982; Hartung and Knapp 2001): runs truly differ by some amount, and each "
+    "measures with an error of its own. On the map runs lie close that have like effects. "
+    "Configurations are chosen one after another, so that the best of them leaves least on average over "
+    "runs."
 )
 POOLED = (
     "Costs of runs have scales of their own, so an effect is in standard deviations of the run's costs, "
