@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 collect_ignore = ["docstring_examples.py"]  # an extension of what builds the site, not needed here
+if importlib.util.find_spec("botorch") is None:
+    collect_ignore.append("botorch_models.py")  # for `make botorch`, in an environment of its own
 
 
 def data_dir() -> Path:

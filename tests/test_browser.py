@@ -247,10 +247,10 @@ def test_a_slider_steps_through_the_splits(report: Watched) -> None:
 def test_a_list_shows_only_the_best(report: Watched) -> None:
     page = report.page
     drawn(page, "parallel")
-    page.get_by_label("Show").select_option(label="best 5 %")
+    page.get_by_label("Show", exact=True).select_option(label="best 5 %")
     shown = traces(page, "parallel")
     assert (shown["the rest"][0], shown["best 5 %"][0]) == (False, True)
-    page.get_by_label("Show").select_option(label="all")
+    page.get_by_label("Show", exact=True).select_option(label="all")
 
 
 def test_figures_and_tables_can_be_saved(report: Watched) -> None:
