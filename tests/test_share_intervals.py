@@ -29,17 +29,17 @@ def test_an_interval_holds_what_is_said_and_both_estimates(
     seed: int, widened: float, expected: float
 ) -> None:
     drawn = np.random.default_rng(seed).beta(2, 5, (1, 64))
-    share = (np.median(drawn, axis=1) + expected) / 2
-    _, low, high = posterior(drawn, share, 0.9, widened)
-    assert low[0] <= min(float(np.median(drawn)), expected, float(share[0])) + 1e-12
-    assert high[0] >= max(float(np.median(drawn)), float(share[0])) - 1e-12
+    share = np.median(drawn, axis=1)
+    _, low, high = posterior(drawn, share, 0.9, widened, np.array([expected]))
+    assert low[0] <= min(expected, float(share[0])) + 1e-12
+    assert high[0] >= max((expected + float(share[0])) / 2, float(share[0])) - 1e-12
     assert low[0] == 0 or low[0] >= NONE
-    for wider in (
-        posterior(drawn, share, 0.9, 1.5 * widened),
-        posterior(drawn, share, 0.9, widened, np.array([expected])),
-    ):
-        assert wider[1][0] <= low[0]
-        assert wider[2][0] >= high[0]
+    _, lower, higher = posterior(drawn, share, 0.9, 1.5 * widened, np.array([expected]))
+    assert lower[0] <= low[0]
+    assert higher[0] >= high[0]
+    _, own_low, own_high = posterior(drawn, share, 0.9, widened)
+    assert low[0] <= own_low[0]
+    assert high[0] >= own_high[0]
 
 
 def test_without_a_level_there_is_no_interval() -> None:

@@ -116,8 +116,7 @@ def additive_shares(
         return Shares(effects, unknown, unknown, unknown, unknown, np.empty((0, len(effects))))
     draws = np.empty((0, len(effects))) if level is None else drawn.T
     share = np.array(list(model.shares(order, bound).values()))
-    also = share if bound is None else (share + model.expected_shares(order, bound)) / 2
-    spread = posterior(drawn, share, level, model.widened, also)
+    spread = posterior(drawn, share, level, model.widened, model.expected_shares(order, bound))
     return Shares(effects, share, *spread, draws, widened=model.widened)
 
 
@@ -126,26 +125,28 @@ def posterior(
     share: FloatArray,
     level: float | None,
     widened: float,
-    also: FloatArray | None = None,
+    expected: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Standard deviation, low and high of drawn shares (shares, D), around what they are said to be.
 
-    Draws and their mean function differ in what they give to an effect of which little is known; a
-    share is said to be in the middle of the two. It may be as far below the lower of the two as draws
-    are below their median, and as far above what is said. What a share may `also` be said to be lies
-    inside by as much. Square roots are about evenly spread.
+    Draws give something to every effect of which little is known, for a square is never negative;
+    their mean function, in which shares are what is `expected`, has nothing of it and gives the effects
+    that are known too much. An interval reaches as far below the lowest of these as draws reach below
+    their median, and as far above what is said, or the middle between that and what is expected, as
+    they reach above it. Square roots are about evenly spread.
     """
     std = drawn.std(axis=1)
     if level is None:
         unknown = np.full(len(share), np.nan)
         return std, unknown, unknown
+    expected = share if expected is None else expected
     roots = np.sqrt(drawn)
     middle = np.median(roots, axis=1)
-    other = np.sqrt(np.maximum(2 * share - middle**2, 0.0))
-    said = np.sqrt(np.array([share, share if also is None else also]))
     below, above = drawn_interval(roots, level, widened)
-    low = np.maximum(np.min([middle, other, *said], axis=0) - (middle - below), 0.0) ** 2
-    high = np.minimum(np.max([middle, *said], axis=0) + (above - middle), 1.0) ** 2
+    lowest = np.min([middle, np.sqrt(share), np.sqrt(expected)], axis=0)
+    highest = np.max([middle, np.sqrt(share), np.sqrt((share + expected) / 2)], axis=0)
+    low = np.maximum(lowest - (middle - below), 0.0) ** 2
+    high = np.minimum(highest + (above - middle), 1.0) ** 2
     return std, np.where(low < NONE, 0.0, np.minimum(low, share)), np.maximum(high, share)
 
 

@@ -253,19 +253,13 @@ class Additive:
     # Explaining
 
     def shares(self, order: int = 2, bound: float | None = None) -> dict[Effect, float]:
-        """V_U / V of all effects of at most `order` columns; 0 if none varies.
+        """V_U / V of all effects of at most `order` columns, the median over draws; 0 if none varies.
 
-        The middle between the median over draws and the share in the mean of the draws. A square is
-        never negative, so that draws give something to every effect of which little is known; their
-        mean has nothing of it, and gives the effects that are known too much. Costs below a `bound`
-        are where the search has been: the mean over draws is nearer there.
+        Costs below a `bound` are where the search has been: the mean over draws is nearer there.
         """
         effects, drawn = self.drawn_shares(order, bound)
-        if bound is None:
-            middle = (np.median(drawn, axis=1) + self.expected_shares(order)) / 2
-        else:
-            middle = drawn.mean(axis=1)
-        return dict(zip(effects, middle.tolist(), strict=True))
+        share = np.median(drawn, axis=1) if bound is None else drawn.mean(axis=1)
+        return dict(zip(effects, share.tolist(), strict=True))
 
     def expected_shares(self, order: int = 2, bound: float | None = None) -> FloatArray:
         """V_U / V in the mean of the draws, of all effects of at most `order` columns, (effects,)."""

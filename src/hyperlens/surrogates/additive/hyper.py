@@ -6,10 +6,11 @@ ones have mean 0 and variance 1.
 
 Symbols
     l        length-scale of an axis, in parts of it
+    a        part of an axis in the variance of every effect that it takes part in, about 1
     v        variance of all effects of one, two and three axes together
     g        variance of the noise
     kappa, eta   the warp's (warp.py)
-    t        vector of their logarithms, (d + 6,)
+    t        vector of their logarithms, (2 d + 6,)
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Belief:
 
 
 LENGTH = Belief(0.6, 0.8)
+PART = Belief(1.0, 0.7)  # few parameters matter much
 VARIANCES = (Belief(0.7, 1.5), Belief(0.3, 1.5), Belief(0.1, 1.5))
 NOISE = Belief(1e-2, 2.0)
 KAPPA = Belief(2.0, 1.5)
@@ -44,6 +46,7 @@ class Hyper:
     """A value for each."""
 
     lengths: FloatArray  # (d,)
+    parts: FloatArray  # (d,)
     variances: FloatArray  # (3,)
     noise: float
     log_kappa: float
@@ -51,9 +54,15 @@ class Hyper:
 
     @staticmethod
     def of(t: FloatArray) -> Hyper:
+        d = (len(t) - 6) // 2
         positive = np.exp(t[:-2])
         return Hyper(
-            positive[:-4], positive[-4:-1], float(positive[-1]), float(t[-2]), float(t[-1])
+            positive[:d],
+            positive[d : 2 * d],
+            positive[-4:-1],
+            float(positive[-1]),
+            float(t[-2]),
+            float(t[-1]),
         )
 
 
@@ -66,7 +75,7 @@ class Prior:
 
     @staticmethod
     def of(d: int) -> Prior:
-        beliefs = [LENGTH] * d + [*VARIANCES, NOISE, KAPPA, ETA]
+        beliefs = [LENGTH] * d + [PART] * d + [*VARIANCES, NOISE, KAPPA, ETA]
         return Prior(
             np.log([b.median for b in beliefs]), np.array([b.sigma for b in beliefs], dtype=float)
         )

@@ -42,16 +42,18 @@ class Kernel:
     def spectra(self, q: int) -> list[tuple[FloatArray, FloatArray]]:
         """lambda and its slope of each axis in effects of order q."""
         sizes, bases = self.components.sizes[q - 1], self.components.bases
-        lengths = self.hyper.lengths.tolist()
+        each = zip(
+            self.hyper.lengths.tolist(), self.hyper.parts.tolist(), sizes, bases, strict=True
+        )
         return [
-            spectrum(lengths[j], b.frequencies[: sizes[j]].astype(float))
-            for j, b in enumerate(bases)
+            _times(part, spectrum(length, basis.frequencies[:size].astype(float)))
+            for length, part, size, basis in each
         ]
 
     def nested_spectrum(self, U: Effect) -> tuple[FloatArray, FloatArray]:
         nested = self.components.nested[U]
-        length = float(self.hyper.lengths[nested.parent])
-        return spectrum(length, nested.basis.frequencies.astype(float))
+        length, part = (float(x[nested.parent]) for x in (self.hyper.lengths, self.hyper.parts))
+        return _times(part, spectrum(length, nested.basis.frequencies.astype(float)))
 
     @property
     def portions(self) -> FloatArray:
@@ -123,6 +125,10 @@ class Kernel:
                 own[U.index(parent)] = self.nested_spectrum(U)[0][None]
             parts.append(self.portions[len(U) - 1] * products(own)[0])
         return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _times(part: float, both: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+    return part * both[0], part * both[1]
 
 
 def _centred(rows: Rows, other: Rows, j: int, variances: FloatArray) -> FloatArray:
@@ -224,12 +230,12 @@ class _Terms:
         return np.asarray(sum(self.by_order) + TREND**2)
 
     def slopes(self, W: FloatArray) -> FloatArray:
-        """tr(W dK) by log l of each axis and by log v of each order, (d + 3,)."""
+        """tr(W dK) by log l and log a of each axis and by log v of each order, (2 d + 3,)."""
         components, portions = self.kernel.components, self.kernel.portions
         spectra = [self.kernel.spectra(q) for q in (1, 2, 3)]
-        by_length = np.zeros(components.d)
+        by_axis = np.zeros((components.d, 2))
         for j in range(components.d):
-            by_length[j] = portions[0] * self._by_axis(W, j, spectra[0][j][1])
+            by_axis[j] = portions[0] * self._by_axis(W, j, spectra[0][j])
         weighted = portions[1] * W
         summed = weighted * self.pairs.sum(axis=0)
         for j in range(components.d):
@@ -238,10 +244,10 @@ class _Terms:
                 for U, pair in components.nested.items():
                     if pair.parent == j:
                         around -= weighted * self.pairs[pair.child]
-                        by_length[j] += self._by_parent(weighted * self.pairs[pair.child], U)
+                        by_axis[j] += self._by_parent(weighted * self.pairs[pair.child], U)
                     elif pair.child == j:
                         around += weighted * (self.nested[U] - self.pairs[pair.parent])
-                by_length[j] += self._by_axis(around, j, spectra[1][j][1])
+                by_axis[j] += self._by_axis(around, j, spectra[1][j])
         if len(self.triples):
             p1 = self.triples.sum(axis=0)
             both = (p1 * p1 - np.einsum("jnm,jnm->nm", self.triples, self.triples)) / 2
@@ -249,16 +255,25 @@ class _Terms:
                 if len(spectra[2][j][1]):
                     c = self.triples[j]
                     around = portions[2] * W * (both - c * (p1 - c))
-                    by_length[j] += self._by_axis(around, j, spectra[2][j][1])
+                    by_axis[j] += self._by_axis(around, j, spectra[2][j])
         by_variance = [float(np.einsum("nm,nm->", W, part)) for part in self.by_order]
-        return np.concatenate([by_length, by_variance])
+        return np.concatenate([by_axis[:, 0], by_axis[:, 1], by_variance])
 
-    def _by_axis(self, around: FloatArray, j: int, slope: FloatArray) -> float:
-        phi = self.rows.phi[j][:, : len(slope)]
-        return float(np.einsum("na,na->a", phi, around @ phi) @ slope)
+    def _by_axis(
+        self, around: FloatArray, j: int, spectrum: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
+        """By log l and by log a, (2,); lambda is its own slope by log a."""
+        phi = self.rows.phi[j][:, : len(spectrum[0])]
+        return _slopes(phi, around, spectrum)
 
-    def _by_parent(self, around: FloatArray, U: Effect) -> float:
+    def _by_parent(self, around: FloatArray, U: Effect) -> FloatArray:
         if U not in self.rows.nested:
-            return 0.0
-        phi = self.rows.nested[U]
-        return float(np.einsum("na,na->a", phi, around @ phi) @ self.kernel.nested_spectrum(U)[1])
+            return np.zeros(2)
+        return _slopes(self.rows.nested[U], around, self.kernel.nested_spectrum(U))
+
+
+def _slopes(
+    phi: FloatArray, around: FloatArray, spectrum: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    each = np.einsum("na,na->a", phi, around @ phi)
+    return np.array([each @ spectrum[1], each @ spectrum[0]])
