@@ -17,6 +17,7 @@ from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import first_few, number, percent
 
+TRIFLE = 0.01  # of all that costs differ by: no effect that anyone would act on
 VALUE = "A value of the parameter, all others averaged over the space."
 MEAN = "What is predicted there on average over all other parameters."
 BAND = "Between these the average lies with this probability, if the surrogate is right."
@@ -44,8 +45,9 @@ class EffectsOf(Record):
 
     @property
     def acting(self) -> tuple[Effect, ...]:
-        """Those that can be told, and of which the mean changes by more than it is unsure."""
-        return tuple(e for e in self.effects if e.verdict.known and e.change > _unsure(e))
+        """Those that can be told, and of which the mean changes by more than it is unsure, and by more
+        than a trifle."""
+        return tuple(e for e in self.effects if e.verdict.known and e.change > _unnoticed(e))
 
     @property
     def shared(self) -> BoolArray:
@@ -104,9 +106,10 @@ class EffectsOf(Record):
         return columns
 
 
-def _unsure(e: Effect) -> float:
-    """How far off the mean itself may be: half of a 95 % band at a typical value."""
-    return 1.96 * float(np.nanmedian(e.joint))
+def _unnoticed(e: Effect) -> float:
+    """How far off the mean itself may be, half of a 95 % band at a typical value, or a trifle."""
+    unsure = 1.96 * float(np.nanmedian(e.joint))
+    return max(unsure, TRIFLE * float(np.ptp(e.observed_cost)))
 
 
 def effects_of(

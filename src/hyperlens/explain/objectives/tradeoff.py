@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.importance.shares import drawn_interval, posterior
+from hyperlens.explain.importance.shares import NONE, drawn_interval, posterior
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.record import Record
@@ -205,9 +205,9 @@ def tradeoff(
         correlation = _correlation(first.expected, second.expected)
     effects = first.components.effects
     kept = [k for k, U in enumerate(effects) if len(U) <= order]
-    share = (np.median(drawn[kept], axis=2) + expected[kept]) / 2
+    share = np.median(drawn[kept], axis=2)
     widened = _widened(weight, fitted)
-    low, high = _interval(drawn[kept], share, level, widened)
+    low, high = _interval(drawn[kept], share, expected[kept], level, widened)
     ranked = np.argsort(-share.max(axis=1), kind="stable")
     names = history.space.names
     return Tradeoff(
@@ -291,11 +291,11 @@ def _widened(weight: FloatArray, fitted: list[Fitted]) -> FloatArray:
 
 
 def _interval(
-    drawn: FloatArray, share: FloatArray, level: float, widened: FloatArray
+    drawn: FloatArray, share: FloatArray, expected: FloatArray, level: float, widened: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     low, high = np.empty_like(share), np.empty_like(share)
     for k, wide in enumerate(widened.tolist()):
-        _, low[:, k], high[:, k] = posterior(drawn[:, k], share[:, k], level, wide)
+        _, low[:, k], high[:, k] = posterior(drawn[:, k], share[:, k], level, wide, expected[:, k])
     return low, high
 
 
@@ -307,7 +307,8 @@ def _leaders(
     others if it is the first.
     """
     best = share.argmax(axis=0)
-    largest = drawn == drawn.max(axis=0)
+    second, first = np.sort(drawn, axis=0)[-2:] if len(drawn) > 1 else (0.0 * drawn[0], drawn[0])
+    largest = (drawn == first) & (first - second > NONE)
     often = np.take_along_axis(largest.mean(axis=2), best[None], axis=0)[0]
     clear = [int(e) if p >= CLEAR else None for e, p in zip(best, often, strict=True)]
     found: list[Takeover] = []

@@ -1,8 +1,8 @@
 """The best that each coalition of parameters reaches, all others staying where they are.
 
 Coalitions are searched by their size: each starts at the best place that it reaches with one member
-fewer, where the best of all leads when only its own members go there, and, of a surrogate that is no
-additive process, at the best of random places; then one axis after another is moved to its best point
+fewer, where the best of several places leads when only its own members go there, and, of a surrogate
+that is no additive process, at the best of random places; then one axis after another is moved to its best point
 until nothing moves. So what a coalition reaches never gets worse when one joins, and no coalition is
 searched from nothing.
 
@@ -41,7 +41,7 @@ def lowest(
         level = np.flatnonzero(inside.sum(axis=1) == size)
         starts = [
             _from_smaller(value, place, level, inside),
-            _restricted(whole, start, level, inside, players),
+            _restricted(landscape, whole, start, level, inside, players),
         ]
         if landscape.drawn:
             starts.append(_best_drawn(landscape, start, level, inside, players, seed))
@@ -57,15 +57,14 @@ def lowest(
 def _lowest_of_all(
     landscape: Landscape, start: IntArray, functions: int, players: Players, seed: int
 ) -> IntArray:
-    """The lowest place of each function that players reach together, from several starts, (D, d)."""
+    """The lowest places of each function that players reach together from several starts, (D, s, d)."""
     rng = np.random.default_rng(seed)
     sizes = [len(grid) for grid in landscape.grids]
     k = np.tile(start, (functions, STARTS, 1))
     free = [j for axes in players for j in axes]
     k[:, 1:, free] = rng.integers(0, sizes, (STARTS - 1, len(sizes)))[:, free]
     everyone = np.ones((STARTS, len(players)), dtype=bool)
-    value, k = _descended(landscape, k, everyone, players)
-    return np.asarray(k[np.arange(functions), value.argmin(axis=1)])
+    return _descended(landscape, k, everyone, players)[1]
 
 
 def _from_smaller(
@@ -82,10 +81,18 @@ def _from_smaller(
 
 
 def _restricted(
-    whole: IntArray, start: IntArray, level: IntArray, inside: BoolArray, players: Players
+    landscape: Landscape,
+    whole: IntArray,
+    start: IntArray,
+    level: IntArray,
+    inside: BoolArray,
+    players: Players,
 ) -> IntArray:
-    """The best of all, where coalitions have their part of it and the rest stays, (D, C, d)."""
-    return np.where(_members(level, inside, players, len(start)), whole[:, None, :], start)
+    """The lowest of all places, of which coalitions have their part while the rest stays, (D, C, d)."""
+    moved = _members(level, inside, players, len(start))[None, :, None]
+    k = np.where(moved, whole[:, None], start)  # (D, C, s, d)
+    value = landscape.at(k.reshape(len(k), -1, len(start))).reshape(k.shape[:3])
+    return np.asarray(np.take_along_axis(k, value.argmin(axis=2)[..., None, None], axis=2)[:, :, 0])
 
 
 def _best_drawn(

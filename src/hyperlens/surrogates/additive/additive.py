@@ -15,6 +15,7 @@ Symbols
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -24,8 +25,8 @@ from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
 from hyperlens.spaces.points import sample_box, sobol
 from hyperlens.surrogates.additive.components import Components, Effect, Rows
 from hyperlens.surrogates.additive.crowding import spread_out
-from hyperlens.surrogates.additive.hyper import TREND
-from hyperlens.surrogates.additive.kernel import Density
+from hyperlens.surrogates.additive.hyper import TREND, VARIANCES
+from hyperlens.surrogates.additive.kernel import Density, Kernel
 from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.sampling import mode, sample
 from hyperlens.surrogates.additive.weights import Weights
@@ -168,10 +169,20 @@ class Additive:
         d = self.components.d
         return self.components.rows(self.cube.vectors(sobol(ANCHORS, d, self.seed)))
 
+    @property
+    def _writer(self) -> Kernel:
+        """By which functions are written. Costs that are additive once they are warped have interactions
+        on the user's scale, so that there is never less room for these than there is beforehand."""
+        hyper = self.mode.kernel.hyper
+        beforehand = [belief.median for belief in VARIANCES]
+        return Kernel(
+            self.components, replace(hyper, variances=np.maximum(hyper.variances, beforehand))
+        )
+
     def _written(self, costs: FloatArray) -> Weights:
         """Functions with these costs at the anchors (anchors, D) as weights, by kriging."""
         anchors, centre = self.anchors(), float(self.y.mean())
-        features, prior = self.components.features(anchors), self.mode.kernel.prior_variances()
+        features, prior = self.components.features(anchors), self._writer.prior_variances()
         if len(prior) < ANCHORS:  # the same by as many equations as there are weights
             columns = np.column_stack([features * np.sqrt(prior), np.full(ANCHORS, TREND)])
             self._by_anchors = self._by_anchors or _factor(columns.T @ columns)
@@ -179,7 +190,7 @@ class Additive:
             w = np.sqrt(prior)[:, None] * solved[:-1]
             return Weights(self.components, centre + TREND * solved[-1], w)
         if self._by_anchors is None:
-            self._by_anchors = _factor(self.mode.kernel.gram(anchors, anchors))
+            self._by_anchors = _factor(self._writer.gram(anchors, anchors))
         right = _solve(self._by_anchors, costs - centre)
         w = prior[:, None] * (features.T @ right)
         return Weights(self.components, centre + TREND**2 * right.sum(axis=0), w)
@@ -187,8 +198,8 @@ class Additive:
     def writing(self, effects: tuple[Effect, ...]) -> FloatArray:
         """What writes costs at the anchors as weights of some effects, (weights, anchors)."""
         anchors, components = self.anchors(), self.components
-        factor = _factor(self.mode.kernel.gram(anchors, anchors))
-        prior, ends = self.mode.kernel.prior_variances(), components.ends
+        factor = _factor(self._writer.gram(anchors, anchors))
+        prior, ends = self._writer.prior_variances(), components.ends
         places = [components.effects.index(U) for U in effects]
         own = np.concatenate([prior[ends[k] : ends[k + 1]] for k in places])
         return np.asarray((_solve(factor, components.features(anchors, effects)) * own).T)

@@ -1,7 +1,8 @@
 """The additive kernel: a sum over effects, by power sums over axes instead of over all sets of axes.
 
     k(x, z) = trend + sum over q of v_q / (number of effects of order q) * e_q(c_1, ..., c_d)
-    c_j(x, z) = sum over functions of lambda_a phi_a(x) phi_a(z), which has mean 0 and mean variance 1
+    c_j(x, z) = sum over functions of lambda_a phi_a(x) phi_a(z), which has mean 0; the mean of its
+                variance is the part of the axis, about 1
 
 With the power sums p_k of the c_j, e_2 = (p_1^2 - p_2) / 2 and e_3 = (p_1^3 - 3 p_1 p_2 + 2 p_3) / 6:
 the orthogonal additive kernel of Lu et al. 2022 at the cost of a sum. A nested pair

@@ -182,7 +182,15 @@ def told_apart(measured: Measured, model: Additive) -> bool:
     (left out one by one: Rasmussen and Williams 2006, Eq. 5.12)?"""
     if measured.exact or measured.freedom >= REPEATED:
         return True
-    return _told_by_others(model) >= TOLD_APART
+    return _beyond_chance(model, len(measured.y))
+
+
+def _beyond_chance(model: Additive, n: int) -> bool:
+    """Do the others tell more of a cost than they do of noise by chance?"""
+    r2 = _told_by_others(model)
+    if r2 < TOLD_APART or n <= 2:
+        return False
+    return r2 >= 1 or bool(scipy.stats.f.sf(r2 / (1 - r2) * (n - 2), 1, n - 2) < BY_CHANCE)
 
 
 def _told_by_others(model: Additive) -> float:
@@ -200,12 +208,9 @@ def differ(measured: Measured, model: Additive) -> bool:
     """
     if measured.exact:
         return True
-    n, m, nu = len(measured.y), len(measured.X), measured.freedom
-    r2 = _told_by_others(model)
-    if r2 >= TOLD_APART and n > 2:
-        known = scipy.stats.f.sf(r2 / (1 - r2) * (n - 2), 1, n - 2) < BY_CHANCE if r2 < 1 else True
-        if known:
-            return True
+    if _beyond_chance(model, len(measured.y)):
+        return True
+    m, nu = len(measured.X), measured.freedom
     if m < 2 or nu < 1:
         return False
     z = model.mode.z
