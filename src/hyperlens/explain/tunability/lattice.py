@@ -2,9 +2,9 @@
 
 Coalitions are searched by their size: each starts at the best place that it reaches with one member
 fewer, where the best of several places leads when only its own members go there, and, of a surrogate
-that is no additive process, at the best of random places; then one axis after another is moved to its best point
-until nothing moves. So what a coalition reaches never gets worse when one joins, and no coalition is
-searched from nothing.
+that is no additive process, at the best of random places; then one axis after another is moved to its
+best point until nothing moves. So what a coalition reaches never gets worse when one joins, and no
+coalition is searched from nothing.
 
 Symbols
     m        players; a player is one axis, or several that are tuned together
