@@ -160,6 +160,21 @@ def test_what_came_of_it(about: str) -> None:
     assert len(record.plot().data) == 3
 
 
+def test_a_run_that_does_not_keep_which_they_are_is_told(tmp_path: Path) -> None:
+    marked = settled("x")
+    plain = replace(marked, trials=tuple(replace(t, proposal=None) for t in marked.trials))
+    for name in ("before_low", "expected_high", "after_high"):
+        told = getattr(hl.confirmed(plain, "x", 5), name)
+        np.testing.assert_array_equal(told, getattr(hl.confirmed(marked), name))
+    with pytest.raises(hl.AnalysisError, match=r"The last 33 of 33 trials have none before them"):
+        hl.confirmed(plain, "x", 33)
+    hl.convert(plain, "table", tmp_path / "run")
+    words = [str(tmp_path / "run"), "--trials", "5", "--about", "x", "--about", "y"]
+    shown = CliRunner().invoke(app, ["confirmed", *words], catch_exceptions=False)
+    assert "5 trials run to settle it" in shown.output
+    assert shown.exit_code == 0
+
+
 def test_a_run_without_such_trials_says_so() -> None:
     with pytest.raises(hl.AnalysisError, match="was run to settle a question"):
         hl.confirmed(searched())

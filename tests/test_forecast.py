@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import norm
 
 import hyperlens as hl
+from hyperlens.explain.next.failing import failing, would_fail
 from hyperlens.explain.next.forecast import forecast
 from hyperlens.surrogates.outlook.prospect import MIDDLE, RECORDS, SPREAD, Prospect, part
 
@@ -189,13 +190,40 @@ def test_what_cannot_be_forecast_is_said_in_a_sentence(costs: list[float], says:
             ask(run)
 
 
-def test_noise_alone_is_called_a_guess() -> None:
+def test_noise_alone_is_not_forecast_and_little_is_called_a_guess() -> None:
     rng = np.random.default_rng(0)
     run = history(SQUARE, lambda _: float(rng.normal()), 40)
-    found = forecast(run)
+    with pytest.raises(hl.AnalysisError, match=r"so nothing says what more of them would bring"):
+        forecast(run)
+    rng = np.random.default_rng(1)
+    found = forecast(history(SQUARE, lambda v: v["x"] + 0.35 * float(rng.normal()), 40))
+    assert 0.05 < found.quality.r2 < 0.3
     assert found.sentence.startswith("Not known, only a guess")
     assert not found.stop
     assert "cannot be said" in found.reading
     advice = hl.advise(run)
     assert advice.sentence.startswith("Keep the space as it is")
     assert advice.parameters == ()
+
+
+def test_what_fails_is_neither_promised_nor_proposed() -> None:
+    """x falls to 0, and every trial below a half failed; what failed at random changes nothing."""
+    run = history(SQUARE, lambda v: v["x"], 60)
+    failed = [t.values["x"] < 0.5 for t in run.trials]
+    trials = tuple(
+        replace(t, costs=(np.nan,), state=hl.State.FAILED) if fails else t
+        for t, fails in zip(run.trials, failed, strict=True)
+    )
+    some = hl.History(SQUARE, run.objectives, trials)
+    best = min(t.costs[0] for t in some.trials if t.state is hl.State.COMPLETE)
+    assert forecast(some).high[1].max() < best - 0.4  # of a random search
+    settling = hl.confirm(some, "x", 8)
+    assert min(c["x"] for c in settling.configurations) > 0.4
+    assert any("would probably fail" in note for note in settling.notes)
+    assert would_fail(some, np.array([[0.1, 0.5], [0.9, 0.5]]), None, 0).tolist() == [True, False]
+    by_chance = np.random.default_rng(0).permutation(failed)
+    trials = tuple(
+        replace(t, costs=(np.nan,), state=hl.State.FAILED) if fails else t
+        for t, fails in zip(run.trials, by_chance, strict=True)
+    )
+    assert failing(hl.History(SQUARE, run.objectives, trials), None, 0) is None

@@ -15,11 +15,12 @@ import tempfile
 from pathlib import Path
 
 from experiments import options, publish
+from experiments.winner.harder import HARDER
 from experiments.winner.page import parts
 from experiments.winner.problems import REPORTED, TUNING
 from experiments.winner.score import scores
 
-HALVES = {"reported": (REPORTED, (0, 1)), "tuning": (TUNING, (100, 101))}
+HALVES = {"reported": (REPORTED, (0, 1)), "tuning": (TUNING + HARDER, (100, 101))}
 
 
 def main() -> None:

@@ -27,9 +27,15 @@ Styblinski-Tang, steps, a network, two models; 150 runs with other seeds). Six p
 compared there: 0, 0.03, 0.1 and 0.3 for a rough objective, 0, 0.3 and 0.6 for a correlated rest. Brier
 scores went from 0.078 to 0.127, the smaller the less roughness was believed in; 0.3 and 0.01 were taken,
 between two of those that were compared, so that repeats can still tell roughness. That very pair was not
-scored there. On those functions intervals of 90 % held in 84 to 92 %, and the trial of the lowest
-expected cost was better than the best observed (0.03 to 0.05 against 0.07). No prior was changed after
-the runs below were seen; sentences were made more careful."""
+scored there. No prior was changed after the runs below were seen.
+
+Intervals of 90 % that were quantiles of the draws held in 68 % of 72 runs of these functions. So they
+were made wider around their middle, by a factor that was chosen on those five functions and on five
+more of which an additive process knows little (Hartmann, a rotated bowl, Branin, a pipeline,
+Michalewicz; 60 + 60 runs, seed 100): factors 1, 1.3, 1.5, 1.8 and 2.2 held in 83, 85, 90, 93 and 95 %
+of the first and in 70, 80, 83, 90 and 97 % of the second. Taken is 1.8, which holds in 92 % of all. Most
+that fall outside are worse than the interval: the noise is taken for smaller than it is. Probabilities
+are those of the draws as they are."""
 
 
 def parts(ran: Sequence[Score]) -> list[str]:

@@ -1,6 +1,7 @@
 """Functions whose true costs are known, and the noise that hides them.
 
-Settings were chosen on TUNING; results are of REPORTED: other functions, other seeds.
+Settings were chosen on TUNING and on those of harder.py; results are of REPORTED: other functions,
+other seeds.
 """
 
 from __future__ import annotations
@@ -59,26 +60,26 @@ NORMAL = (Noise(0.0), Noise(0.05), Noise(0.2), Noise(0.5))
 HARD = (Noise(0.2, "uneven"), Noise(0.2, "heavy-tailed"))
 
 
-def _floats(count: int, low: float, high: float) -> list[hl.Parameter]:
+def floats(count: int, low: float, high: float) -> list[hl.Parameter]:
     return [hl.Parameter(f"x{j}", "float", low, high) for j in range(count)]
 
 
-def _x(values: Values) -> np.ndarray[Any, Any]:
+def coordinates(values: Values) -> np.ndarray[Any, Any]:
     return np.array([v for name, v in values.items() if name.startswith("x")])
 
 
 def _sphere(values: Values) -> float:
-    return float(((_x(values) - 0.4) ** 2).sum())
+    return float(((coordinates(values) - 0.4) ** 2).sum())
 
 
 def _styblinski(values: Values) -> float:
-    x = _x(values)
+    x = coordinates(values)
     return float(0.5 * (x**4 - 16 * x**2 + 5 * x).sum())
 
 
 def _steps(values: Values) -> float:
-    x = np.floor(6 * _x(values))
-    return float(x.sum() + 3 * (x % 2).prod() + 0.2 * _x(values).sum())
+    x = np.floor(6 * coordinates(values))
+    return float(x.sum() + 3 * (x % 2).prod() + 0.2 * coordinates(values).sum())
 
 
 def _network(values: Values) -> float:
@@ -100,18 +101,18 @@ def _two_models(values: Values) -> float:
 
 
 def _ackley(values: Values) -> float:
-    x = _x(values)
+    x = coordinates(values)
     waves = np.e - np.exp(np.cos(2 * np.pi * x).mean())
     return float(20 - 20 * np.exp(-0.2 * np.sqrt((x**2).mean())) + waves)
 
 
 def _valley(values: Values) -> float:
-    x = _x(values)
+    x = coordinates(values)
     return float(np.log1p((100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()))
 
 
 def _levy(values: Values) -> float:
-    w = 1 + (_x(values) - 1) / 4
+    w = 1 + (coordinates(values) - 1) / 4
     middle = ((w[:-1] - 1) ** 2 * (1 + 10 * np.sin(np.pi * w[:-1] + 1) ** 2)).sum()
     last = (w[-1] - 1) ** 2 * (1 + np.sin(2 * np.pi * w[-1]) ** 2)
     return float(np.sin(np.pi * w[0]) ** 2 + middle + last)
@@ -142,12 +143,12 @@ def _three_models(values: Values) -> float:
 
 def _ridge(values: Values) -> float:
     """A function of one direction through six parameters, of which an additive process knows little."""
-    x = _x(values)
+    x = coordinates(values)
     along = float(x @ np.array([1.0, -0.8, 0.6, 0.5, -0.3, 0.2]))
     return math.sin(3 * along) + (along - 0.7) ** 2
 
 
-def _problem(
+def problem(
     name: str,
     cost: Callable[[Values], float],
     parameters: list[hl.Parameter],
@@ -158,64 +159,64 @@ def _problem(
     return Problem(name, hl.Space.of(parameters, clauses), cost, known)
 
 
-def _choice(name: str, *choices: str) -> hl.Parameter:
+def choice(name: str, *choices: str) -> hl.Parameter:
     return hl.Parameter(name, "categorical", choices=choices)
 
 
-def _log(name: str, low: float, high: float) -> hl.Parameter:
+def logarithmic(name: str, low: float, high: float) -> hl.Parameter:
     return hl.Parameter(name, "float", low, high, log=True)
 
 
 TUNING = (
-    _problem("sphere", _sphere, _floats(3, 0, 1)),
-    _problem("Styblinski-Tang", _styblinski, _floats(5, -5, 5)),
-    _problem("steps", _steps, _floats(3, 0, 1)),
-    _problem(
+    problem("sphere", _sphere, floats(3, 0, 1)),
+    problem("Styblinski-Tang", _styblinski, floats(5, -5, 5)),
+    problem("steps", _steps, floats(3, 0, 1)),
+    problem(
         "network",
         _network,
         [
-            _log("lr", 1e-5, 1.0),
+            logarithmic("lr", 1e-5, 1.0),
             hl.Parameter("layers", "integer", 1, 8),
             hl.Parameter("dropout", "float", 0, 0.5),
-            _choice("optimizer", "adam", "sgd", "lion"),
+            choice("optimizer", "adam", "sgd", "lion"),
         ],
     ),
-    _problem(
+    problem(
         "two models",
         _two_models,
         [
-            _choice("model", "tree", "net"),
+            choice("model", "tree", "net"),
             hl.Parameter("depth", "integer", 1, 20),
-            _log("rate", 1e-5, 1.0),
+            logarithmic("rate", 1e-5, 1.0),
             hl.Parameter("decay", "float", 0, 1),
         ],
         {"depth": ("model", "tree"), **dict.fromkeys(("rate", "decay"), ("model", "net"))},
     ),
 )
 REPORTED = (
-    _problem("Ackley", _ackley, _floats(3, -2, 2)),
-    _problem("curved valley", _valley, _floats(4, -2, 2)),
-    _problem("Levy", _levy, _floats(5, -5, 5)),
-    _problem("ridge", _ridge, _floats(6, 0, 1)),
-    _problem(
+    problem("Ackley", _ackley, floats(3, -2, 2)),
+    problem("curved valley", _valley, floats(4, -2, 2)),
+    problem("Levy", _levy, floats(5, -5, 5)),
+    problem("ridge", _ridge, floats(6, 0, 1)),
+    problem(
         "boosting",
         _boosting,
         [
-            _log("eta", 1e-3, 1.0),
+            logarithmic("eta", 1e-3, 1.0),
             hl.Parameter("rounds", "integer", 10, 1000, log=True),
             hl.Parameter("depth", "integer", 1, 12),
             hl.Parameter("subsample", "float", 0.2, 1.0),
-            _choice("booster", "gbtree", "dart", "linear"),
+            choice("booster", "gbtree", "dart", "linear"),
         ],
     ),
-    _problem(
+    problem(
         "three models",
         _three_models,
         [
-            _choice("model", "svm", "knn", "tree"),
-            _log("C", 1e-3, 1e3),
-            _choice("kernel", "rbf", "linear"),
-            _log("gamma", 1e-4, 1.0),
+            choice("model", "svm", "knn", "tree"),
+            logarithmic("C", 1e-3, 1e3),
+            choice("kernel", "rbf", "linear"),
+            logarithmic("gamma", 1e-4, 1.0),
             hl.Parameter("neighbours", "integer", 1, 30),
             hl.Parameter("depth", "integer", 1, 15),
         ],

@@ -82,6 +82,10 @@ COMMANDS = {
         "next.confirm",
         "Which trials would settle a question: an effect, what mattered, a region, the best.",
     ),
+    "confirmed": (
+        "next.confirm",
+        "What trials that were run to settle a question have settled, beside what was expected.",
+    ),
     "why": (
         "proposals",
         "Why a trial was proposed: to exploit or to explore, parameter by parameter (Shapley values).",

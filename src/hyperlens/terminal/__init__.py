@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -33,18 +34,22 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
         console.print(Text(printable(sentence)))
     verdict: Verdict | None = getattr(record, "verdict", None)
     for table in record.tables:
-        console.print()
-        console.print(_unless_unknown(table, verdict))
+        if table.rows:
+            console.print()
+            console.print(_unless_unknown(table, verdict))
     if verdict is not None:
         console.print()
         console.print(Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
-    titled: Mapping[str, tuple[str, ...]] | None = getattr(record, "titled_notes", None)
-    for title, notes in (titled or {}).items():
+    titled: Mapping[str, tuple[str, ...]] = getattr(record, "titled_notes", {})
+    for title, notes in titled.items():
         console.print()
         console.print(Text(title, style="bold"))
         listed(console, notes)
-    known = {*record.lead, *(record.notes if titled else ())}
-    listed(console, (note for note in (*warnings, *record.notes) if note not in known))
+    known = {*record.lead, *chain.from_iterable(titled.values())}
+    others = [note for note in (*warnings, *record.notes) if note not in known]
+    if titled and others:
+        console.print()
+    listed(console, others)
 
 
 def _unless_unknown(table: Table, verdict: Verdict | None) -> RichTable | Text:

@@ -1,4 +1,4 @@
-"""`hyperlens confirm`: the trials that would settle a question, printed or written to run them."""
+"""`hyperlens confirm` and `confirmed`: trials that would settle a question, and what came of them."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ import typer
 
 import hyperlens as hl
 from hyperlens.commands.options import LEVEL, SEED, Part, Source, TableReading
-from hyperlens.commands.records import Form, print_record
+from hyperlens.commands.records import Form, print_record, record_command
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
 
@@ -56,3 +56,19 @@ def confirm(
     if out:
         text, what = trial_text(record, out)
         typer.echo(f"{what}: {terminal.printable(write(out, text))}", err=True)
+
+
+confirmed = record_command(
+    hl.confirmed,
+    about=Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What they were to settle, as of 'confirm'; else what the run keeps, or importance."
+        ),
+    ],
+    trials=typer.Option(
+        min=1, help="The last so many trials of the run; else those that are marked in it."
+    ),
+    level=LEVEL,
+    seed=SEED,
+)

@@ -11,6 +11,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.confirm.about import About
 from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.next.failing import would_fail
 from hyperlens.runs.history import History
 from hyperlens.runs.selection import narrowed
 from hyperlens.runs.where import MISSING, Condition
@@ -70,8 +71,15 @@ def _value(configuration: dict[str, Any], name: str) -> Any:
     return configuration.get(name, MISSING)
 
 
-def choose(history: History, fitted: Fitted, about: About, trials: int, seed: int) -> Chosen:
-    """At most `trials` configurations, the most telling first."""
+def choose(
+    history: History,
+    fitted: Fitted,
+    about: About,
+    trials: int,
+    seed: int,
+    objective: str | None = None,
+) -> Chosen:
+    """At most `trials` configurations, the most telling first; none that would probably fail."""
     model, space = fitted.model, history.space
     assert isinstance(model, Additive)
     part = _part(model, space, fitted, about, seed)
@@ -80,6 +88,13 @@ def choose(history: History, fitted: Fitted, about: About, trials: int, seed: in
         raise AnalysisError(
             "Every configuration that could be tried has been; nothing is left to settle by new ones."
         )
+    fails = would_fail(history, candidates, objective, seed)
+    if fails.all():
+        raise AnalysisError(
+            "Every configuration that could be tried would probably fail, so none would settle anything"
+            "; find out why trials fail first ('hyperlens failures')."
+        )
+    candidates, repeated = candidates[~fails], repeated[~fails]
     gain = Gain(model.components, model.sets[::EACH], model.X, part, candidates)
     before = gain.left
     order, left = gain.greedy(trials, repeated)

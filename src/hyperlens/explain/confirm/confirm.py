@@ -23,6 +23,7 @@ from hyperlens.explain.confirm.choosing import Chosen, choose, effects_of, exact
 from hyperlens.explain.confirm.sought import Sought
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
+from hyperlens.explain.next.failing import failing_notes
 from hyperlens.explain.run.trials import Tick, ticks
 from hyperlens.proposal import PROPOSAL, Proposal
 from hyperlens.record import Record
@@ -155,7 +156,7 @@ def confirm(
     fitted = fit(history, "additive", seed=seed, objective=objective)
     _check(history, fitted, question)
     with one_thread():
-        chosen = choose(history, fitted, question, trials, seed)
+        chosen = choose(history, fitted, question, trials, seed, objective)
         sought = Sought.of(history, fitted, question, objective, seed)
         found = sought.expected(history, fitted, chosen.vectors, level, seed, objective)
     space = history.space
@@ -181,7 +182,10 @@ def confirm(
         seed=seed,
         quality=fitted.quality,
         verdict=judge([of_surrogate(fitted.quality)]),
-        notes=_notes(fitted, question, chosen, trials),
+        notes=(
+            *_notes(fitted, question, chosen, trials),
+            *failing_notes(history, objective, seed),
+        ),
     )
 
 

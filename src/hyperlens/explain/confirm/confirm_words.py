@@ -39,7 +39,7 @@ def sentence(record: Confirm) -> str:
             f"{before}, and about {after} is expected after them."
         )
     text = (
-        f"{count} would narrow the {percent(record.level)} interval of {what} from {before} to about "
+        f"{count} would narrow the {percent(record.level)} interval of {what}, now {before}, to about "
         f"{after}"
     )
     if len(record.rows) > 1:
@@ -67,8 +67,8 @@ def came_of_it(record: Confirmed) -> str:
     width = {name: high - low for name, (low, high) in {"b": before, "a": after}.items()}
     verb = "narrowed" if width["a"] < SETTLED * width["b"] else "hardly changed"
     return (
-        f"{count} run to settle it {verb} the {percent(record.level)} interval of {_what(record, k)} "
-        f"from {_between(record, *before)} to {_between(record, *after)}; about "
+        f"{count} run to settle it {verb} the {percent(record.level)} interval of {_what(record, k)}, "
+        f"{_between(record, *before)} before: it is {_between(record, *after)} now, and about "
         f"{_between(record, *expected)} was expected."
     )
 

@@ -1,18 +1,20 @@
 """What came of trials that were run to settle a question: as it was, as it was expected, as it is.
 
-They are known by what is recorded with them: a proposal of the kind "confirm" that no search made.
+They are known by what is recorded with them: a proposal of the kind "confirm" that no search made; or,
+where nothing is, as the last so many of a run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.confirm.about import Kind, about_of
+from hyperlens.explain.confirm.about import About, Kind, about_of
 from hyperlens.explain.confirm.confirm_words import ROWS, came_of_it
 from hyperlens.explain.confirm.sought import Sought
 from hyperlens.explain.models.fitting import Fitted, fit
@@ -106,34 +108,50 @@ def is_confirmation(trial: Trial) -> bool:
 
 def before_confirmation(history: History) -> History:
     """The run without the trials that settle a question."""
-    return replace(history, trials=tuple(t for t in history.trials if not is_confirmation(t)))
+    return _without(history, {t.number for t in history.trials if is_confirmation(t)})
+
+
+def _without(history: History, numbers: set[int]) -> History:
+    return replace(history, trials=tuple(t for t in history.trials if t.number not in numbers))
 
 
 def confirmed(
-    history: History, *, level: float = 0.9, seed: int = 0, objective: str | None = None
+    history: History,
+    about: str | Sequence[str] | None = None,
+    trials: int | None = None,
+    *,
+    level: float = 0.9,
+    seed: int = 0,
+    objective: str | None = None,
 ) -> Confirmed:
-    """What the trials of a run that were run to settle a question have settled."""
-    marked = [t for t in history.trials if is_confirmation(t)]
+    """What the trials of a run that were run to settle a question have settled.
+
+    A run that keeps which trials these are, and `about` what, is asked without either: one of `hyperlens
+    tune --confirm`, or an Optuna study whose trials were enqueued from `hyperlens confirm --out`. Of
+    any other they are its last `trials`.
+    """
+    marked = _marked(history, trials)
     rows = set(history.data(objective).rows.tolist()) if marked else set()
-    done = [t for k, t in enumerate(history.trials) if k in rows and is_confirmation(t)]
+    done = [t for k, t in enumerate(history.trials) if k in rows and t.number in marked]
     if not done:
         state = "is complete yet" if marked else "was run to settle a question"
-        raise AnalysisError(f"No trial of this run {state}; run those of 'hyperlens confirm'.")
+        raise AnalysisError(
+            f"No trial of this run {state}; run those of 'hyperlens confirm', and name how many of the "
+            "last they are (--trials, trials= in Python) where a run does not keep it."
+        )
     asked = Counter(t.proposal.about or "importance" for t in done if t.proposal)
-    text = asked.most_common(1)[0][0]
-    searched = before_confirmation(history)
-    names = [part.strip() for part in text.split(",")]
-    about = about_of(searched, names if set(names) <= set(searched.space.names) else text)
+    searched = _without(history, marked)
+    question = _question(searched, about, asked)
     earlier, now = (_fitted(part, seed, objective) for part in (searched, history))
     X = history.space.encode([t.values for t in done])
     with one_thread():
-        sought = Sought.of(searched, earlier, about, objective, seed)
+        sought = Sought.of(searched, earlier, question, objective, seed)
         before = sought.expected(searched, earlier, X, level, seed, objective)
         after = sought.expected(history, now, X[:0], level, seed, objective)
     return Confirmed(
         objective=history.objective(objective).name,
-        kind=about.kind,
-        about=about.asked,
+        kind=question.kind,
+        about=question.asked,
         number=np.array([t.number for t in done]),
         rows=sought.names,
         before=before.value,
@@ -146,8 +164,29 @@ def confirmed(
         after_high=after.high,
         level=level,
         verdict=judge([of_surrogate(now.quality)]),
-        notes=_notes(history, len(marked), len(done), len(asked)),
+        notes=_notes(len(marked), len(done), 1 if about else len(asked)),
     )
+
+
+def _marked(history: History, trials: int | None) -> set[int]:
+    """Numbers of the trials that were to settle something."""
+    if trials is None:
+        return {t.number for t in history.trials if is_confirmation(t)}
+    if not 1 <= trials < len(history.trials):
+        raise AnalysisError(
+            f"The last {trials} of {counted(len(history.trials), 'trial')} have none before them to be "
+            f"compared with; name 1 to {len(history.trials) - 1}."
+        )
+    return {t.number for t in history.trials[-trials:]}
+
+
+def _question(searched: History, about: str | Sequence[str] | None, asked: Counter[str]) -> About:
+    """What is asked, or else what most of the trials were run for."""
+    if about:
+        return about_of(searched, about)
+    text = asked.most_common(1)[0][0] if asked else "importance"
+    names = [part.strip() for part in text.split(",")]
+    return about_of(searched, names if set(names) <= set(searched.space.names) else text)
 
 
 def _fitted(history: History, seed: int, objective: str | None) -> Fitted:
@@ -160,7 +199,7 @@ def _fitted(history: History, seed: int, objective: str | None) -> Fitted:
     return fitted
 
 
-def _notes(history: History, marked: int, done: int, questions: int) -> tuple[str, ...]:
+def _notes(marked: int, done: int, questions: int) -> tuple[str, ...]:
     notes = []
     if done < marked:
         notes.append(f"{counted(marked - done, 'trial')} of {marked} left no cost to learn from.")

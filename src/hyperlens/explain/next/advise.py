@@ -17,6 +17,7 @@ import numpy as np
 
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.explain.next.changes import LEVEL, Action, Change, Workshop, proposals
+from hyperlens.explain.next.failing import failing_notes
 from hyperlens.explain.next.forecast import prospects
 from hyperlens.explain.next.of_use import limit_notes, of_use, single_notes
 from hyperlens.explain.next.probes import Probes
@@ -116,7 +117,13 @@ class Advice(Record):
             )
         parts = []
         for action, words in DONE.items():
-            names = [n for n, a in zip(self.parameters, self.actions, strict=True) if a == action]
+            rows = [k for k, a in enumerate(self.actions) if a == action]
+            names = [
+                f"{self.parameters[k]} at {self.after[k]}"
+                if action == "fix"
+                else self.parameters[k]
+                for k in rows
+            ]
             if names:
                 parts.append(f"{words} {first_few(names, MOST_NAMES)}")
         return f"Search a changed space next: {'; '.join(parts)}."
@@ -125,7 +132,9 @@ class Advice(Record):
     def reading(self) -> str:
         """What it may cost, and what stays."""
         said = []
-        if "fix" in self.actions:
+        if "fix" in self.actions and self.high <= 0:
+            said.append("What is fixed costs nothing: no drawn function is lower elsewhere.")
+        elif "fix" in self.actions:
             said.append(
                 f"What is fixed costs {number(self.cost, 2)} of {self.objective} together "
                 f"({percent(self.level)} interval {number(self.low, 2)} to {number(self.high, 2)})."
@@ -154,9 +163,16 @@ class Advice(Record):
                 Column("to", self.after),
                 Column("probability", self.probability, tenths, PROBABILITY),
                 Column(f"cost, {percent(self.level)} interval", costs, small, COST),
-                Column("because", self.reasons),
+                Column("because", self.reasons, wide=True),
             ),
         )
+
+    @property
+    def titled_notes(self) -> dict[str, tuple[str, ...]]:
+        """Reasons, where a table has no room for them."""
+        both = zip(self.parameters, self.reasons, strict=True)
+        because = tuple(f"{name}: {reason}." for name, reason in both)
+        return {"Because": because} if because else {}
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -203,7 +219,7 @@ def advise(history: History, *, seed: int = 0, objective: str | None = None) -> 
         maximize=history.objective(objective).maximize,
         trials=len(fitted.training.y),
         **_told(changes),
-        kept=tuple(n for n in history.space.names if n not in names),
+        kept=tuple(n for n in space.names if n not in names),
         cost=float(together.mean()),
         low=float(low),
         high=float(high),
@@ -219,6 +235,7 @@ def advise(history: History, *, seed: int = 0, objective: str | None = None) -> 
             *_dropped(history.space, space),
             *single_notes(history, objective, cut=bool(changes)),
             *limit_notes(history),
+            *failing_notes(history, objective, seed),
         ),
         space=space,
     )

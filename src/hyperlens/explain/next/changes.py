@@ -152,19 +152,20 @@ def _drop(shop: Workshop, j: int, deciding: bool) -> Change | None:
         return None
     kept = [k for k in range(axis.levels) if k not in poor]
     names = [number(choices[k]) for k in poor]
-    verb = "is" if len(poor) == 1 else "are"
-    reason = f"no drawn function is lowest where {parameter.name} is {' or '.join(names)}"
+    drawn = len(probes.places(j))
+    reason = (
+        f"none of {drawn} drawn functions is lowest where {parameter.name} is {' or '.join(names)}"
+    )
     left = tuple(choices[k] for k in kept)
     declared: Declared = left
     if len(kept) > 1:
         default = parameter.default if parameter.default in left else left[0]
         declared = replace(parameter, choices=left, default=default)
     after = ", ".join(number(choices[k]) for k in kept)
-    probability = 1 - 1 / (len(probes.places(j)) + 2)
     action: Action = "drop" if len(kept) > 1 else "fix"
     return Change(
-        parameter.name, action, _range(parameter), after, probability, 0.0, 0.0, 0.0,
-        f"{reason}, and {' and '.join(names)} {verb} not needed", declared,
+        parameter.name, action, _range(parameter), after, 1 - 1 / (drawn + 2), 0.0, 0.0, 0.0, reason,
+        declared,
     )  # fmt: skip
 
 

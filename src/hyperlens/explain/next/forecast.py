@@ -19,6 +19,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import Fitted, check_scale, fit
 from hyperlens.explain.models.training import Training
 from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
+from hyperlens.explain.next.failing import failing_notes
 from hyperlens.explain.next.of_use import (
     check_single,
     learnt_limits,
@@ -30,11 +31,12 @@ from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
+from hyperlens.surrogates.additive.true_costs import TOLD_APART
 from hyperlens.surrogates.outlook.prospect import AHEAD, Prospect, Search, prospect
 from hyperlens.surrogates.quality import FEWEST, Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import counted, number, percent
+from hyperlens.words import counted, decimals, number, percent
 
 MORE = (10, 20, 50, 100)
 LEVEL = 0.8
@@ -190,6 +192,12 @@ def forecast(
     if error is not None and not (np.isfinite(error) and error >= 0):
         raise AnalysisError(f"A standard error of {error} is none; give a number of at least 0.")
     fitted, known = prospects(history, seed=seed, objective=objective)
+    if not fitted.quality.r2 >= TOLD_APART:  # draws of noise promise what is not there
+        raise AnalysisError(
+            f"The {fitted.quality.surrogate} predicts next to nothing of trials it has not seen (R2 "
+            f"{decimals(fitted.quality.r2)}), so nothing says what more of them would bring; repeat "
+            "some configurations to see what is noise."
+        )
     source, error = standard_error(history, objective, fitted.training, error, known)
     tails = ((1 - level) / 2, (1 + level) / 2)
     gains = np.array([[known.gains(s, k, seed) for k in MORE] for s in SEARCHES])
@@ -217,6 +225,7 @@ def forecast(
             *single_notes(history, objective),
             *_learnt_without(history),
             *limit_notes(history),
+            *failing_notes(history, objective, seed),
         ),
         limits=history.limits,
     )
@@ -250,7 +259,7 @@ def prospects(
     key = ("prospect", seed, history.objective(objective).name)
     if key not in history.memory:
         with one_thread():
-            limits = learnt_limits(history, fitted.model, fitted.training, seed)
+            limits = learnt_limits(history, fitted.model, fitted.training, objective, seed)
             history.memory[key] = prospect(fitted.model, history.space, seed, limits)
     found: Prospect = history.memory[key]
     return fitted, found

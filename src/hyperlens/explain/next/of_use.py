@@ -1,7 +1,7 @@
 """Which trials are of use to a best, for what is said of the next ones: forecast and advice.
 
-With limits those that keep them. With several objectives a best is that of one of them: what is said of
-it says nothing of the rest of the front.
+With limits those that keep them; where some failed, those that would not. With several objectives a
+best is that of one of them: what is said of it says nothing of the rest of the front.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.training import Training
+from hyperlens.explain.next.failing import failing
 from hyperlens.runs.history import History
 from hyperlens.runs.selection import CONTRIBUTION
 from hyperlens.spaces.cube import BoolArray
@@ -21,10 +22,13 @@ from hyperlens.surrogates.outlook.limited import Limits, limit_process
 from hyperlens.words import counted
 
 
-def learnt_limits(history: History, model: Additive, data: Training, seed: int) -> Limits | None:
-    """A process of each limit that trials differ in; None where a run has none."""
+def learnt_limits(
+    history: History, model: Additive, data: Training, objective: str | None, seed: int
+) -> Limits | None:
+    """A process of each limit that trials differ in, and of failing; None where a run has neither."""
+    fails = failing(history, objective, seed)
     if not history.limits:
-        return None
+        return None if fails is None else Limits((fails,), np.ones(len(model.X), dtype=bool))
     within = data.X[history.feasible[data.rows]]
     if not len(within):
         it = "it" if len(history.limits) == 1 else "them"
@@ -45,7 +49,7 @@ def learnt_limits(history: History, model: Additive, data: Training, seed: int) 
         if len(set((own[known] > 0).tolist())) == 2:  # else all keep it
             X = history.vectors[known]
             processes.append(limit_process(history.space.cube, X, own[known], seed + k + 1))
-    return Limits(tuple(processes), kept)
+    return Limits((*processes, *([] if fails is None else [fails])), kept)
 
 
 def of_use(history: History, data: Training) -> Training:

@@ -2,7 +2,9 @@
 
 Of many noisy costs the lowest is on average too low (the winner's curse). What configurations truly cost
 is drawn from its posterior given all costs (surrogates/additive/true_costs.py): the part of the draws in
-which one is the best is its probability, their mean what it is expected to cost after the noise.
+which one is the best is its probability, their mean what it is expected to cost after the noise. Its
+interval reaches beyond theirs, by as much as true costs did on other functions: an error of the process
+moves neighbours together, so that which is best may be told better than at which cost.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ SURE = 0.9
 MATTERS = 0.01  # of the difference between the median and the best cost
 LUCK = 0.5  # probability below which the best observed is more likely not the best
 TRIFLE = 0.25  # of the standard deviation of a cost
+WIDENED = 1.8  # how much wider intervals are than draws, which take their kernel for certain
 
 REPEATS = "How often it was measured."
 OBSERVED = "What was measured, on average if it was measured several times."
@@ -273,8 +276,10 @@ def _leading(
     shown = {*best_first[:FIVE].tolist(), *likeliest.tolist(), recommended}
     rows = np.array([k for k in best_first if k in shown])
     drawn = np.searchsorted(truth.rivals, rows)  # all of them are rivals
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.sort(sign * np.quantile(truth.draws[:, drawn], tails, axis=0), axis=0)
+    tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
+    start, middle, end = np.quantile(truth.draws[:, drawn], tails, axis=0)
+    wide = middle + WIDENED * (np.array([start, end]) - middle)
+    low, high = np.sort(sign * wide, axis=0)
     return {
         "trial": tried.trial[rows],
         "observed": sign * tried.observed[rows],

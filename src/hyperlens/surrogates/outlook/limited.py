@@ -42,10 +42,12 @@ class Limits:
         return np.where(self.hold(X, drawn.shape[1]), drawn, float(model.y.max()))
 
 
-def limit_process(cube: Cube, X: FloatArray, excess: FloatArray, seed: int) -> Additive:
+def limit_process(
+    cube: Cube, X: FloatArray, excess: FloatArray, seed: int, most: int = MOST
+) -> Additive:
     """The process of one limit, of configurations (n, d) that exceed it by so much (n,)."""
     rng = np.random.default_rng(seed)
-    some = np.sort(rng.permutation(len(X))[:MOST])
+    some = np.sort(rng.permutation(len(X))[:most])
     return Additive(cube, seed).fit(X[some], bent(_apart(excess)[some]))
 
 
