@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -11,13 +12,14 @@ import pandas as pd
 import pytest
 
 from hyperlens.cash import pool_space
-from hyperlens.cash.models.pool import QUICK_FIRST, pool
+from hyperlens.cash.models.pool import QUICK_FIRST, further, pool
 from hyperlens.cash.results.model_search import model_search
-from hyperlens.cash.search.anytime import FEWEST_ROWS, Anytime, cheapest_first, ladder
+from hyperlens.cash.search.anytime import Anytime, cheapest_first
 from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.kept import key_of
+from hyperlens.cash.search.looks import FEWEST_ROWS, ladder, look
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
-from hyperlens.cash.search.pace import ALL_ROWS, DOUBT, MOST_BACK, Pace, splits_at
+from hyperlens.cash.search.pace import ALL_ROWS, DOUBT, MOST_BACK, Pace
 from hyperlens.cash.search.refit import Member, _within, train
 from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.optimize.running.loop import Status
@@ -55,9 +57,12 @@ def test_what_a_training_takes() -> None:
     pace = Pace(100.0, splits=4, rows=8000, clock=clock)
     assert pace.training("m", "x", 1.0) is None
     assert pace.evaluation("m", "x", 1.0) == 0.0
-    pace.note("m", "x", 0.25, 6.0)  # two splits at a part of the rows
-    assert splits_at(0.25, 4) == 2
+    pace.note("m", "x", 1 / 16, 3.0)  # one split of a quarter of the rows
     assert pace.training("m", "x", 0.25) == 3.0
+    pace.note("m", "y", 0.5, 20.0)  # two splits of all rows
+    assert pace.training("m", "y", 1.0) == 10.0
+    pace = Pace(100.0, splits=4, rows=8000, clock=clock)
+    pace.trained("m", "x", 0.25, 3.0)
     whole = pace.training("m", "x", 1.0)
     assert whole is not None
     assert 3.0 * 2 < whole < 3.0 * 4  # four times the rows, of which 2000 count as overhead
@@ -95,12 +100,19 @@ def test_no_limit_is_never_over() -> None:
 
 
 @pytest.mark.parametrize("rows", [1500, 4000, 20_000, 400_000, 800_000])
-def test_rungs_begin_with_a_few_hundred_rows(rows: int) -> None:
-    parts = ladder(rows)
-    assert parts[-1] == 1
-    assert all(parts[-1] / parts[-2] == b / a >= 3 for a, b in pairwise(parts))
-    assert rows * parts[0] >= FEWEST_ROWS
-    assert [len(ladder(n)) for n in (99, 100, 1499)] == [1, 2, 2]
+@pytest.mark.parametrize("splits", [1, 3, 5])
+def test_a_small_budget_has_fewer_splits_and_of_many_rows_fewer_rows(
+    rows: int, splits: int
+) -> None:
+    budgets = ladder(rows, splits)
+    assert budgets[-1] == 1
+    assert all(b / a >= 3 for a, b in pairwise(budgets))
+    looks = [look(float(budget), splits) for budget in budgets]
+    assert looks[-1] == (1.0, splits)
+    assert all(seen == 1 for part, seen in looks if part < 1)
+    assert min(rows, FEWEST_ROWS) <= rows * looks[0][0] <= 10 * max(rows // 10, FEWEST_ROWS)
+    assert [ladder(n, 5) for n in (99, 1499)] == [[1], [Fraction(2, 5), 1]]
+    assert ladder(99, 3) == [1]
 
 
 def race(rows: int, clock: Clock, **options: Any) -> Anytime:
@@ -110,13 +122,14 @@ def race(rows: int, clock: Clock, **options: Any) -> Anytime:
 
 
 def test_every_model_has_its_place_among_the_quick_ones() -> None:
-    names = {m.name for task in ("classification", "regression") for m in pool(task)}
+    tasks = ("classification", "regression")
+    names = {m.name for task in tasks for m in (*pool(task), *further(task))}
     assert set(QUICK_FIRST) == names
     assert len(QUICK_FIRST) == len(names)
 
 
-def test_quick_models_on_few_rows_come_first_and_the_best_third_goes_on() -> None:
-    search = race(5000, Clock())
+def test_quick_models_on_few_rows_come_first_and_the_best_go_on() -> None:
+    search = race(20_000, Clock())
     asked = [search.ask() for _ in range(11)]
     assert [a.values["model"] for a in asked if a][:2] == [
         "GaussianNB",
@@ -128,15 +141,16 @@ def test_quick_models_on_few_rows_come_first_and_the_best_third_goes_on() -> Non
         search.tell(each.values, float(cost), each.proposal.budget, each.proposal.entry)
     further = [search.ask() for _ in range(4)]
     budgets = [f.proposal.budget for f in further if f]
-    assert budgets == [1 / 3, 1 / 3, 1 / 3, 1 / 9]  # three of eleven go on, then something new
-    assert [f.values["model"] for f in further if f][:3] == [
-        a.values["model"] for a in asked[:3] if a
+    # of the best three two are near enough to the best one (0, the usual is 5); then something new
+    assert budgets == [1 / 3, 1 / 3, 1 / 9, 1 / 9]
+    assert [f.values["model"] for f in further if f][:2] == [
+        a.values["model"] for a in asked[:2] if a
     ]
 
 
 def test_what_would_take_too_long_does_not_go_on() -> None:
     clock = Clock()
-    search = race(5000, clock)
+    search = race(20_000, clock)
     for cost in range(11):
         each = search.ask()
         assert each is not None
@@ -170,7 +184,8 @@ def test_a_search_by_the_clock_ends_by_its_evaluations_too() -> None:
     assert np.array_equal(rows, np.arange(90))  # every row is held out once
     model, ensemble = plan.finish(history)
     assert ensemble.candidates == 5
-    assert ensemble.together <= ensemble.single == pytest.approx(best_trial(history).costs[0])
+    assert ensemble.together <= ensemble.single  # which lifts chances that are said to be none
+    assert ensemble.single == pytest.approx(best_trial(history).costs[0], rel=0.02)
     assert model.predict_proba(X).shape == (90, 2)
     assert model_search(history).evaluations == 5
 

@@ -17,8 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hyperlens.errors import SourceError
-
 
 class _Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Columns made of the columns of numbers: by `map_`, which `_learn` fits."""
@@ -126,38 +124,6 @@ class NearestRegressor(RegressorMixin, _Nearest):  # type: ignore[misc]
     _kind = KNeighborsRegressor
 
 
-class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """XGBoost for labels of any kind; `settings` are XGBClassifier's."""
-
-    def __init__(self, settings: dict[str, Any] | None = None) -> None:
-        self.settings = settings
-
-    def fit(self, X: Any, y: Any) -> BoostedClassifier:
-        X, y = validate_data(self, X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.model_ = xgboost().XGBClassifier(**self.settings or {}).fit(X, codes)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
-
-    def predict_proba(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self.model_.predict_proba(validate_data(self, X, reset=False))
-
-
-def xgboost() -> Any:
-    """The package, or a sentence that says how to get it."""
-    try:
-        import xgboost
-    except ImportError as problem:
-        raise SourceError(
-            "XGBoost is not installed; install it with pip install 'hyperlens[cash]', or leave the "
-            "model out of the pool."
-        ) from problem
-    return xgboost
-
-
 # What else models are made by, of their settings
 
 
@@ -183,14 +149,6 @@ def elastic_net(squares: bool, random_state: int, **settings: Any) -> Any:
 
 def _squared(model: Any) -> Any:
     return make_pipeline(FunctionTransformer(_with_squares), model)
-
-
-def boosted_classifier(random_state: int, n_jobs: int, **settings: Any) -> Any:
-    return BoostedClassifier({**settings, "random_state": random_state, "n_jobs": n_jobs})
-
-
-def boosted_regressor(random_state: int, n_jobs: int, **settings: Any) -> Any:
-    return xgboost().XGBRegressor(**settings, random_state=random_state, n_jobs=n_jobs)
 
 
 def bernoulli_bayes(thresholds: int, **settings: Any) -> Any:

@@ -116,3 +116,22 @@ BOOSTING = (
     real("reg_lambda", 1e-3, 100.0, 1.0, "L2 penalty of leaves.", log=True),
 )
 GRADIENT = (FEATURES, LEAVES, TREES, SHALLOW, SPLIT, LEAF, RATE, ROWS, PURITY)
+LIGHT = (
+    integer("n_estimators", 10, 300, 100, "Time grows with the trees, use fades.", log=True),
+    integer("num_leaves", 3, 255, 31, "The best leaf is split first, up to so many.", log=True),
+    integer("min_child_samples", 1, 100, 20, "Rows that a leaf needs.", log=True),
+    integer("max_bin", 15, 511, 255, "Coarse bins smooth.", log=True),
+    RATE,
+    ROWS,
+    real("colsample_bytree", 0.2, 1.0, 1.0, "Part of the columns for each tree."),
+    real("reg_alpha", 1e-6, 10.0, 1e-6, "L1 penalty of leaves.", log=True),
+    real("reg_lambda", 1e-6, 100.0, 1e-6, "L2 penalty of leaves.", log=True),
+)
+CAT = (
+    integer("n_estimators", 10, 300, 100, "Time grows with the trees, use fades.", log=True),
+    integer("depth", 2, 8, 6, "Trees ask the same question at a level, so they stay shallow."),
+    RATE,
+    ROWS,
+    real("l2_leaf_reg", 0.1, 100.0, 3.0, "L2 penalty of leaves.", log=True),
+    real("random_strength", 1e-2, 10.0, 1.0, "Noise in the choice of splits.", log=True),
+)

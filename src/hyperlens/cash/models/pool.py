@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from hyperlens.cash.models.classification import CLASSIFIERS
+from hyperlens.cash.models import classification, regression
 from hyperlens.cash.models.model import Model, Task
-from hyperlens.cash.models.regression import REGRESSORS
 from hyperlens.errors import SpaceError, listed
 from hyperlens.spaces.clauses import Clauses
 from hyperlens.spaces.parameter import Parameter
@@ -15,31 +14,39 @@ ROOT = "model"
 QUICK_FIRST = (  # models by what they cost on a few hundred rows and more
     *("GaussianNB", "Ridge", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     *("BernoulliNB", "ElasticNet", "AdditiveRidge", "LogisticRegression", "QuadraticRidge"),
+    *("LGBMClassifier", "LGBMRegressor"),
     *("XGBoost", "XGBRegressor", "KNeighborsClassifier", "KNeighborsRegressor", "KernelRidge"),
     *("ExtraTreesClassifier", "ExtraTreesRegressor", "RandomForestClassifier"),
     *("RandomForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor"),
-    *("AdaBoostClassifier", "AdaBoostRegressor"),
+    *("AdaBoostClassifier", "AdaBoostRegressor", "CatBoostClassifier", "CatBoostRegressor"),
 )
 
 
 def pool(task: Task, models: Sequence[str] | None = None) -> tuple[Model, ...]:
-    """The models for a task, or those named."""
+    """The eleven models for a task, or those named, among them packages' boosters (`further`)."""
     if task not in get_args(Task):
         raise SpaceError(f"There is no task '{task}'; choose one of {listed(get_args(Task))}.")
-    known = {m.name: m for m in (CLASSIFIERS if task == "classification" else REGRESSORS)}
+    ours = classification.CLASSIFIERS if task == "classification" else regression.REGRESSORS
     if models is None:
-        return tuple(known.values())
+        return ours
+    known = {m.name: m for m in (*ours, *further(task))}
     for name in models:
         if name not in known:
-            raise SpaceError(f"There is no model '{name}'; choose among {listed(known, 11)}.")
+            raise SpaceError(f"There is no model '{name}'; choose among {listed(known, 13)}.")
     if not models:
-        raise SpaceError(f"No model is named; choose among {listed(known, 11)}.")
+        raise SpaceError(f"No model is named; choose among {listed(known, 13)}.")
     return tuple(known[name] for name in dict.fromkeys(models))
 
 
-def pool_space(task: Task, models: Sequence[str] | None = None) -> Space:
+def further(task: Task) -> tuple[Model, ...]:
+    """Models beside the eleven, which need packages of their own."""
+    return classification.FURTHER if task == "classification" else regression.FURTHER
+
+
+def pool_space(task: Task, models: Sequence[str] | None = None, stopped: bool = False) -> Space:
     """The space of the pool: hyperparameters are named model:name and active with their model. The
-    root of a single model is a constant."""
+    root of a single model is a constant. Where boosters are `stopped` early, their number of trees is
+    none of them."""
     members = pool(task, models)
     names = tuple(m.name for m in members)
     alone = len(names) == 1
@@ -47,6 +54,8 @@ def pool_space(task: Task, models: Sequence[str] | None = None) -> Space:
     clauses: dict[str, Clauses] = {}
     for model in members:
         for h in model.hyperparameters:
+            if stopped and model.grown and h.name == "n_estimators":
+                continue
             parameter = h.parameter(model.name)
             parameters.append(parameter)
             if h.when is None and not alone:
@@ -60,11 +69,11 @@ def build(configuration: Mapping[str, Any], task: Task, seed: int = 0) -> Any:
     """The scikit-learn pipeline of a configuration, from raw columns to predictions."""
     from hyperlens.cash.models.preprocessing import pipeline
 
-    named = {model.name: model for model in pool(task)}
+    named = {model.name: model for model in (*pool(task), *further(task))}
     name = configuration.get(ROOT)
     if name not in named:
         raise SpaceError(
-            f"The configuration names the model {name!r}; choose among {listed(named, 11)}."
+            f"The configuration names the model {name!r}; choose among {listed(named, 13)}."
         )
     model = named[name]
     whole = pipeline(model.build(configuration, seed), model.scaled)

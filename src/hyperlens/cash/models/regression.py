@@ -6,7 +6,14 @@ before any of them is fitted, so ranges do not depend on the target's units.
 """
 
 from hyperlens.cash.models import model_hyperparameters as hp
-from hyperlens.cash.models.model import BOOSTING_STARTS, GRADIENT_STARTS, Model
+from hyperlens.cash.models.model import (
+    BOOSTING_STARTS,
+    CHEAP_BOOSTING,
+    CHEAP_LIGHT,
+    GRADIENT_STARTS,
+    LIGHT_STARTS,
+    Model,
+)
 
 ALPHA = hp.real("alpha", 1e-3, 1e4, 1.0, "Strength of the penalty.", log=True)
 PART = hp.choice(
@@ -46,7 +53,15 @@ REGRESSORS = (
         scaled=True,
         starts=({"squares": True},),
     ),
-    Model("XGBRegressor", hp.BOOSTING, "boosted_regressor", starts=BOOSTING_STARTS),
+    Model(
+        "XGBRegressor",
+        hp.BOOSTING,
+        "boosted_regressor",
+        starts=BOOSTING_STARTS,
+        grown=True,
+        cheap=CHEAP_BOOSTING,
+        package="xgboost",
+    ),
     Model(
         "GradientBoostingRegressor",
         (
@@ -87,4 +102,16 @@ REGRESSORS = (
         scaled=True,
     ),
     Model("QuadraticRidge", (ALPHA,), "quadratic_ridge", scaled=True),
+)
+FURTHER = (  # not of the paper; members of a search by the clock where they are installed
+    Model(
+        "LGBMRegressor",
+        hp.LIGHT,
+        "light_regressor",
+        starts=LIGHT_STARTS,
+        grown=True,
+        cheap=CHEAP_LIGHT,
+        package="lightgbm",
+    ),
+    Model("CatBoostRegressor", hp.CAT, "cat_regressor", grown=True, package="catboost"),
 )

@@ -25,10 +25,12 @@ KNOWN = frozenset(
         *(
             f"{OWN}.models.estimators.{name}"
             for name in (
-                *("BoostedClassifier", "Components", "KernelFeatures", "NearestClassifier"),
+                *("Components", "KernelFeatures", "NearestClassifier"),
                 *("NearestRegressor", "Thresholds", "_above", "_with_squares"),
             )
         ),
+        f"{OWN}.models.boosters.BoostedClassifier",
+        f"{OWN}.models.boosters.BoostedRegressor",
         f"{OWN}.models.preprocessing.Encoder",
         f"{OWN}.search.refit.MeanClassifier",
         f"{OWN}.search.refit.MeanRegressor",

@@ -1,28 +1,29 @@
-"""A race that begins cheap and can end at any time: small samples and quick models first.
+"""A race that begins cheap and can end at any time: quick models and few splits or rows first.
 
-Asynchronous halving (Li et al. 2020) whose first rung has a few hundred rows, whatever the table's
-size. Models' defaults come first, the quickest model's before all; then, whatever is among the best
-third of its rung goes on, if its expected seconds are left; else a new configuration is tried: by turns
-what practice suggests for the best model, a step from one of the best configurations, and what the
-models' weights draw (Sarigiannis et al. 2020).
+Asynchronous halving (Li et al. 2020) by the budgets of looks.py. Models' defaults come first, the
+quickest model's before all; then, whatever is among the best third of its rung goes on, if its expected
+seconds are left; else a new configuration is tried: by turns what practice suggests for the best model,
+what the models' weights draw (Sarigiannis et al. 2020), and twice what promises to gain most in a second
+(optimize/models/promising.py), among draws and steps from the best.
 
 Symbols
-    part     of the training rows: the budget of a rung
     spread   standard deviation of a step from one of the best, in the unit cube
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from hyperlens.cash.search.kept import key_of
+from hyperlens.cash.search.looks import ETA, ladder
 from hyperlens.cash.search.pace import Pace
 from hyperlens.optimize.models.model_sampling import ROOT, Sampling
+from hyperlens.optimize.models.promising import gain_per_second
 from hyperlens.optimize.optimizers.halving import Asynchronous, Entry, ranked
 from hyperlens.optimize.optimizers.ledger import Configuration
 from hyperlens.optimize.optimizers.protocol import Candidate
@@ -30,13 +31,13 @@ from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import same
 from hyperlens.spaces.space import Space
 
-FEWEST_ROWS = 500  # of training, at the first rung
-HALVED = 100  # rows, from which a look at half of them is of use
-MOST_RUNGS = 4
-ETA = 3  # one of so many goes on
-LEADERS = 5  # new ones are drawn near these
-SPREAD = 0.15
+LEADERS = 8  # new ones are looked for near these
+SPREADS = (0.05, 0.1, 0.2, 0.3)
 STAYS = 0.5  # chance of a value to stay as it is in a step
+TURNS = 4  # a start, a draw, and so many promises as are left
+DRAWN, STEPS = 200, 200  # candidates of a promise
+ENOUGH = 12  # configurations measured, of which a forest learns
+CLOSE = 0.3  # of the way from the best to the usual
 KEPT_FOR = 3  # of the best: so many last trainings have their time kept
 REDRAWS = 20
 ENDLESS = 10**9
@@ -59,21 +60,22 @@ class Anytime(Asynchronous):
         sampling: Sampling = "weighted",
         seed: int = 0,
     ) -> None:
-        parts = ladder(rows)
+        budgets = ladder(rows, pace.splits)
         super().__init__(
             space,
             trials=trials or ENDLESS,
-            min_budget=float(parts[0]),
+            min_budget=float(budgets[0]),
             sampling=sampling,
             seed=seed,
         )
-        self.eta, self.budgets = ETA, parts
-        self._rungs = [[] for _ in parts]
+        self.eta, self.budgets = ETA, budgets
+        self._rungs = [[] for _ in budgets]
         self.pace = pace
         none = np.empty((0, len(space)))
         self.first = none if first is None else first
         self.starts = none if starts is None or not len(starts) else starts
         self._names: dict[int, tuple[str, str]] = {}  # by place
+        self._promises = none
         self._begun: dict[tuple[str, float | None], float] = {}
 
     # What is asked for
@@ -109,11 +111,21 @@ class Anytime(Asynchronous):
             best = ranked(self._rungs[k])
             if len(best) < min(2, len(self.first)):
                 continue
-            for entry in best[: max(1, len(best) // self.eta)]:
+            for entry in self._close(best[: max(1, len(best) // self.eta)], k):
                 costs = self.pace.evaluation(*self._name(entry), float(self.budgets[k + 1]))
                 if entry.place not in above and costs < left:
                     return k + 1, entry.vector, entry.place
         return None
+
+    def _close(self, best: Sequence[Entry], rung: int) -> Sequence[Entry]:
+        """Of the best of a rung those that may still win or help: nearer to the best one than to what
+        models come to with their first configurations."""
+        firsts = [
+            float(e.cost or 0.0) for e in ranked(self._rungs[rung]) if e.place < len(self.first)
+        ]
+        least = float(best[0].cost or 0.0)
+        usual = float(np.median(firsts)) if firsts else math.inf
+        return [e for e in best if float(e.cost or 0.0) <= least + CLOSE * max(0.0, usual - least)]
 
     def _new(self) -> tuple[int, FloatArray, int] | None:
         """One to begin with, or one that was not tried yet and for which there is time."""
@@ -132,17 +144,54 @@ class Anytime(Asynchronous):
     def _drawn(
         self, place: int, attempt: int, rng: np.random.Generator, known: FloatArray
     ) -> FloatArray:
-        """By turns a start of the best model that has one left, a step from one of the best, and what
-        the weights draw."""
-        turn = place % 3
+        """By turns a start of the best model that has one left, what the weights draw, and what
+        promises most."""
+        turn = place % TURNS
         if turn == 0 and attempt == 0:
             left = [v for v in self.starts if not same(known, v).any()]
             if left:
                 return min(left, key=lambda v: self._best_of(self._name_of(v)[0]))
-        if turn == 1 and self._leaders():
-            return self._near(rng)
+        if turn != 1 and attempt < REDRAWS // 2:
+            promised = self._promised(place, attempt, rng)
+            if promised is not None:
+                return promised
         vector: FloatArray = self._draw_vectors(1, 6, place, attempt)[0]
         return vector
+
+    def _promised(self, place: int, attempt: int, rng: np.random.Generator) -> FloatArray | None:
+        """What promises most in a second; at a further attempt the next one."""
+        if not attempt:
+            told = [e for e in self._rungs[0] if e.cost is not None and math.isfinite(e.cost)]
+            if len(told) < ENOUGH:
+                return None
+            candidates = np.vstack([self._sample(DRAWN, rng), self._steps(rng)])
+            gains = gain_per_second(
+                candidates, np.array([e.vector for e in told]), self._losses(told),
+                np.array([self.pace.evaluation(*self._name(e), self._least) for e in told]),
+                self.space.cube, self.seed + place,
+            )  # fmt: skip
+            self._promises = candidates[np.argsort(-gains, kind="stable")[:REDRAWS]]
+        if attempt >= len(self._promises):
+            return None
+        vector: FloatArray = self.space.encode(
+            self.space.decode(self._promises[attempt : attempt + 1])
+        )[0]
+        return vector
+
+    def _losses(self, told: Sequence[Entry]) -> FloatArray:
+        """Of the first rung; of what went on as the rungs above say it, which are surer, less what they
+        differ by on the whole."""
+        losses = np.array([float(e.cost or 0.0) for e in told])
+        first = losses.copy()
+        for rung in self._rungs[1:]:
+            above = {e.place: float(e.cost or 0.0) for e in ranked(rung)}
+            both = np.array([e.place in above for e in told])
+            if both.any():
+                surer = np.array(
+                    [above[e.place] for e, here in zip(told, both, strict=True) if here]
+                )
+                losses[both] = surer + np.median(first[both] - surer)
+        return losses
 
     def _best_of(self, model: str) -> float:
         """The best cost of a model at the first rung."""
@@ -153,25 +202,23 @@ class Anytime(Asynchronous):
     def _least(self) -> float:
         return float(self.budgets[0])
 
-    def _near(self, rng: np.random.Generator) -> FloatArray:
-        """A step from one of the best, the better the likelier."""
+    def _steps(self, rng: np.random.Generator) -> FloatArray:
+        """Vectors (n, d) a step away from one of the best, the better the likelier."""
         leaders = self._leaders()[:LEADERS]
         chances = 1.0 / np.arange(1, len(leaders) + 1)
-        start = leaders[rng.choice(len(leaders), p=chances / chances.sum())].vector
-        drawn = self._sample(1, rng)[0]
-        latent = np.where(np.isnan(start), rng.random(len(start)), start)
-        for column, name in enumerate(self.space.names):
-            if name == ROOT or rng.random() < STAYS:
-                continue
-            if self.space[name].kind == "categorical":
-                latent[column] = rng.random()
-            else:
-                latent[column] = np.clip(latent[column] + rng.normal(0, SPREAD), 0, 1)
-        vector = self.space.cube.vectors(latent[None])
-        if self.space.forbidden(vector)[0]:
-            vector = drawn[None]
-        encoded: FloatArray = self.space.encode(self.space.decode(vector))[0]
-        return encoded
+        chosen = rng.choice(len(leaders), STEPS, p=chances / chances.sum())
+        starts = np.array([e.vector for e in leaders])[chosen]
+        even = rng.random(starts.shape)
+        latent = np.where(np.isnan(starts), even, starts)
+        spread = rng.choice(SPREADS, (STEPS, 1))
+        moved = np.clip(latent + spread * rng.standard_normal(latent.shape), 0, 1)
+        kinds = [self.space[name].kind == "categorical" for name in self.space.names]
+        moved = np.where(kinds, even, moved)
+        stays = rng.random(starts.shape) < STAYS
+        stays[:, [name == ROOT for name in self.space.names]] = True
+        vectors = self.space.cube.vectors(np.where(stays, latent, moved))
+        allowed: FloatArray = vectors[~self.space.forbidden(vectors)]
+        return allowed
 
     def _leaders(self) -> list[Entry]:
         """The best of the highest rung that has some, then those of the rungs below."""
@@ -209,23 +256,6 @@ class Anytime(Asynchronous):
     def _name_of(self, vector: FloatArray) -> tuple[str, str]:
         values = self._values(self.space.decode(vector[None])[0])
         return str(values[ROOT]), key_of(values)
-
-
-def ladder(rows: int) -> list[Fraction]:
-    """Parts of so many training rows: from a few hundred rows to all, by equal factors of at least
-    three; of less than that a half and all.
-
-    >>> [str(part) for part in ladder(4000)]
-    ['1/8', '1']
-    """
-    factor = rows // FEWEST_ROWS
-    rungs = 1
-    while rungs < MOST_RUNGS and ETA**rungs <= factor:
-        rungs += 1
-    if rungs == 1:
-        return [Fraction(1, 2), Fraction(1)] if rows >= HALVED else [Fraction(1)]
-    step = int(factor ** (1 / (rungs - 1)) + 1e-9)
-    return [Fraction(1, step ** (rungs - 1 - k)) for k in range(rungs)]
 
 
 def cheapest_first(space: Space, vectors: FloatArray, order: Sequence[str]) -> FloatArray:

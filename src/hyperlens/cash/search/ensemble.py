@@ -13,7 +13,7 @@ Symbols
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class Ensemble(Record):
     `together` on those that chose, `honest_single` and `honest_together` on rows that did not; nan
     where that was not measured. `parts` are of the rows that each member was trained on in the end;
     `chosen_on` is the part that models had been trained on whose predictions chose. No chance of a class
-    is smaller than `least`."""
+    is smaller than `least`. `trees` are those of members that stopped growing early, else 0."""
 
     metric: str
     maximize: bool
@@ -56,6 +56,7 @@ class Ensemble(Record):
     temperature: float = 1.0
     least: float = 0.0
     chosen_on: float = 1.0
+    trees: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     notes: tuple[str, ...] = ()
 
     @property
@@ -92,6 +93,7 @@ class Ensemble(Record):
             "trial": self.trials,
             "weight": self.weights,
             "part": self.parts,
+            "trees": self.trees if len(self.trees) else np.zeros(len(self.models), dtype=np.int64),
         }
 
 

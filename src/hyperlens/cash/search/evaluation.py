@@ -24,8 +24,9 @@ from threadpoolctl import threadpool_limits
 from hyperlens.cash.data.column_kinds import TableError
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import build
+from hyperlens.cash.search.growing import cut_alike, grows, watching
 from hyperlens.cash.search.kept import Kept
-from hyperlens.cash.search.pace import splits_at
+from hyperlens.cash.search.looks import look
 from hyperlens.cash.search.row_splits import HELD_OUT, Split, by_group, by_time
 from hyperlens.errors import SourceError
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -75,7 +76,8 @@ class Evaluation:
     estimator of a configuration where that is not one of the pool. `disjoint` splits hold out every
     row once, and of one split at most 20,000 rows; on a part of the rows fewer splits are looked at.
     `split` "time" holds out later rows, and rows of one of `groups` stay together. What is predicted for
-    held-out rows goes to `kept`.
+    held-out rows goes to `kept`. Trees of `disjoint` splits stop growing where the held-out rows of all
+    splits together gain no more, or after `seconds` in all.
     """
 
     X: Any  # a frame
@@ -89,6 +91,7 @@ class Evaluation:
     split: Split = "random"
     groups: Any = None
     kept: Kept | None = None
+    seconds: float | None = None
     _guess: list[float] = field(default_factory=list, init=False, repr=False)
 
     def __call__(self, configuration: Mapping[str, Any], budget: float = 1.0) -> float:
@@ -97,34 +100,58 @@ class Evaluation:
     def losses(self, configuration: Mapping[str, Any], budget: float = 1.0) -> list[float]:
         """One loss a split."""
         rows = self.rows_at(budget)
-        with threadpool_limits(1):  # workers share the cores; the same bytes on any number of them
-            found = [
-                self.loss(configuration, train[self.subset(train, budget)], held)
-                for train, held in rows
-            ]
+        trees = None
+        with threadpool_limits(1), warnings.catch_warnings():
+            # workers share the cores; the same bytes on any number of them
+            warnings.simplefilter("ignore")  # a poor configuration is not the user's mistake
+            if self.disjoint and grows(self.model(configuration)):
+                models = [self._trained(configuration, *split, len(rows)) for split in rows]
+                trees = cut_alike(models)
+                found = [
+                    self._measured(model, held)
+                    for model, (_, held) in zip(models, rows, strict=True)
+                ]
+            else:
+                found = [
+                    self._measured(self._trained(configuration, *split), split[1]) for split in rows
+                ]
         predictions = [predicted for _, predicted in found if predicted is not None]
         if self.kept is not None and len(predictions) == len(rows):
-            self.kept.write(configuration, budget, predictions)
+            self.kept.write(configuration, budget, predictions, trees)
         return [loss for loss, _ in found]
 
     def rows_at(self, budget: float) -> list[tuple[IntArray, IntArray]]:
-        """Splits that a part of the rows is looked at in."""
-        return self.rows[: splits_at(budget, self.splits)] if self.disjoint else self.rows
+        """Rows that are trained on and held out with this budget, one pair a split."""
+        part, splits = self.look(budget)
+        return [(train[self.subset(train, part)], held) for train, held in self.rows[:splits]]
 
-    def loss(
-        self, configuration: Mapping[str, Any], train: IntArray, held: IntArray
-    ) -> tuple[float, FloatArray | None]:
-        """Trained on some rows, measured on others; and what it predicts for those, if that is kept."""
+    def look(self, budget: float) -> tuple[float, int]:
+        """Part of the training rows, and number of splits."""
+        return look(budget, self.splits) if self.disjoint else (budget, self.splits)
+
+    def _trained(
+        self,
+        configuration: Mapping[str, Any],
+        train: IntArray,
+        held: IntArray,
+        splits: int | None = None,
+    ) -> Any:
+        """A model of these rows; one of so many `splits` watches the held-out ones to stop early."""
         model = self.model(configuration)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a poor configuration is not the user's mistake
-            model.fit(self.X.iloc[train], self.y[train])
-            held_out = self.X.iloc[held]
-            predicted = None if self.kept is None else self.predicted(model, held_out)
-            if predicted is None or not self.by_predictions:
-                score = self._scorer(model, held_out, self.y[held])
-            else:
-                score = self.scores(predicted, held)
+        options: dict[str, Any] = {}
+        if splits is not None:
+            seconds = None if self.seconds is None else self.seconds / splits
+            options = watching(model, self.X.iloc[held], self.y[held], seconds)
+        return model.fit(self.X.iloc[train], self.y[train], **options)
+
+    def _measured(self, model: Any, held: IntArray) -> tuple[float, FloatArray | None]:
+        """The loss on held-out rows; and what is predicted for them, if that is kept."""
+        held_out = self.X.iloc[held]
+        predicted = None if self.kept is None else self.predicted(model, held_out)
+        if predicted is None or not self.by_predictions:
+            score = self._scorer(model, held_out, self.y[held])
+        else:
+            score = self.scores(predicted, held)
         if not np.isfinite(score):
             raise ValueError(f"the score is {score}")
         return -float(score), predicted

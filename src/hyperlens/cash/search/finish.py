@@ -20,6 +20,7 @@ from hyperlens.cash.search.ensemble import (
     tempered_by,
 )
 from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
+from hyperlens.cash.search.growing import grows
 from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import Member, together, train
@@ -36,12 +37,14 @@ QUICK = ("neg_log_loss", "neg_root_mean_squared_error")
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A configuration with its held-out predictions, one array a split."""
+    """A configuration with its held-out predictions with a budget, one array a split, and the number
+    of trees where growing stopped."""
 
     trial: Trial
     values: Mapping[str, Any]
-    part: float
+    budget: float
     predictions: Sequence[FloatArray]
+    trees: int | None = None
 
 
 def finished(
@@ -59,11 +62,17 @@ def finished(
     least = _least(evaluation, candidates)
     pool = _pool(evaluation, candidates, least) if candidates else None
     if pool is None:
-        candidates, least = [Candidate(best, best.values, 1.0, ())], 0.0
+        values = {**history.space.constants, **best.values}
+        trees = stopped(evaluation, values, best.budget or 1.0)
+        candidates, least = [Candidate(best, values, 1.0, (), trees)], 0.0
     weights = np.ones(1) if pool is None else _limited(pool, most)
     members = [
         Member(
-            candidates[c].values, float(weights[c]), measured_on=candidates[c].part, place=int(c)
+            candidates[c].values,
+            float(weights[c]),
+            measured_on=_part(evaluation, candidates[c]),
+            place=int(c),
+            trees=candidates[c].trees,
         )
         for c in sorted(np.flatnonzero(weights), key=lambda c: (c != 0, -weights[c]))
     ]
@@ -88,10 +97,28 @@ def finished(
         candidates=len(candidates),
         temperature=heat,
         least=least,
-        chosen_on=candidates[0].part,
-        notes=_notes(members, trained, len(evaluation.y), heat, candidates[0].part),
+        trees=np.array([m.trees or 0 for m in trained], dtype=np.int64),
+        chosen_on=_part(evaluation, candidates[0]),
+        notes=_notes(members, trained, len(evaluation.y), heat, _part(evaluation, candidates[0])),
     )
     return together(evaluation, trained, heat, least), record
+
+
+def _part(evaluation: Evaluation, candidate: Candidate) -> float:
+    """Of the training rows that its predictions' models were trained on."""
+    return evaluation.look(candidate.budget)[0]
+
+
+def stopped(evaluation: Evaluation, values: Mapping[str, Any], budget: float) -> int | None:
+    """The number of trees of a configuration that stops early; where that was another process's and is
+    lost, it is found again."""
+    if evaluation.kept is None or not (evaluation.disjoint and grows(evaluation.model(values))):
+        return None
+    trees = evaluation.kept.trees(values, budget)
+    if trees is None:
+        evaluation.losses(values, budget)
+        trees = evaluation.kept.trees(values, budget)
+    return trees
 
 
 def _shares(trained: list[Member], candidates: int) -> FloatArray:
@@ -139,7 +166,8 @@ def found(evaluation: Evaluation, history: History, best: Trial, pace: Pace) -> 
                 evaluation.losses(values, part)
                 predictions = evaluation.kept.read(values, part)
             if predictions is not None:
-                here.setdefault(key_of(values), Candidate(trial, values, part, predictions))
+                trees = evaluation.kept.trees(values, part)
+                here.setdefault(key_of(values), Candidate(trial, values, part, predictions, trees))
             elif trial.number == best.number:
                 break
             if len(here) == MOST_CANDIDATES:
@@ -163,7 +191,7 @@ def _least(evaluation: Evaluation, candidates: list[Candidate]) -> float:
 
 def _pool(evaluation: Evaluation, candidates: list[Candidate], least: float) -> Pool | None:
     """Their predictions for the same rows, and how they are measured."""
-    looks = [held for _, held in evaluation.rows_at(candidates[0].part)]
+    looks = [held for _, held in evaluation.rows_at(candidates[0].budget)]
     rows = np.concatenate(looks)
     splits = np.concatenate([np.full(len(held), s) for s, held in enumerate(looks)])
     measure = _measure(evaluation, rows, splits)

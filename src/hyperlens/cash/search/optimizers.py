@@ -58,14 +58,15 @@ def first_vectors(
     sampling: Sampling = "weighted",
     starts: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     root: str = ROOT,
+    cheap: Mapping[str, Any] | None = None,
 ) -> FloatArray:
     """The default configuration of each model that may be drawn, and then those that begin with its
-    `starts`, by parameter; the likeliest model first."""
+    `starts`, by parameter; the likeliest model first. What is `cheap` takes the place of defaults."""
     weights = {m: w for m, w in model_weights(space, sampling, root).items() if w > 0}
     alone = root in space.constants
     choices = (space.constants[root],) if alone else space[root].choices
     named = {str(choice): choice for choice in choices}
-    default = {p.name: p.default for p in space.parameters}
+    default = {p.name: p.default for p in space.parameters} | dict(cheap or {})
     configurations = [
         {**default, root: named[model], **start}
         for model in sorted(weights, key=lambda m: -weights[m])

@@ -1,8 +1,8 @@
 """How the time that was given is spent: what is left of it, and what one training will take.
 
-An evaluation trains once a split on `part` of the training rows. What a configuration takes on more
-rows than it was seen on follows from its largest part so far, and of one that was never seen from
-others of its model: seconds grow like (OVERHEAD + rows)^GROWTH.
+An evaluation trains once a split on `part` of the training rows (looks.py). What a configuration takes
+on more rows than it was seen on follows from its largest part so far, and of one that was never seen
+from others of its model: seconds grow like (OVERHEAD + rows)^GROWTH.
 
 Symbols
     part       of the training rows, 0 < part <= 1
@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterable
 
 import numpy as np
+
+from hyperlens.cash.search.looks import look
 
 GROWTH = 1.1  # boosting sorts, neighbours compare: a little more than proportional
 OVERHEAD = 2000  # rows that take as long as what does not grow: reading, encoding, starting
@@ -54,9 +56,14 @@ class Pace:
         """Seconds of one training for which there is always time."""
         return GRACE * (self.seconds or 0.0)
 
-    def note(self, model: str, key: str, part: float, seconds: float) -> None:
-        """An evaluation of all splits took so long."""
-        self._seen.setdefault((model, key), {})[part] = seconds / splits_at(part, self.splits)
+    def note(self, model: str, key: str, budget: float, seconds: float) -> None:
+        """An evaluation with this budget took so long."""
+        part, splits = look(budget, self.splits)
+        self.trained(model, key, part, seconds / splits)
+
+    def trained(self, model: str, key: str, part: float, seconds: float) -> None:
+        """One training on a part of the rows took so long."""
+        self._seen.setdefault((model, key), {})[part] = seconds
 
     def training(self, model: str, key: str, part: float) -> float | None:
         """Seconds of one training on a part of the rows; None where nothing is known of the model."""
@@ -68,9 +75,10 @@ class Pace:
         ]
         return float(np.median(others)) if others else None
 
-    def evaluation(self, model: str, key: str, part: float) -> float:
+    def evaluation(self, model: str, key: str, budget: float) -> float:
         """Seconds of an evaluation; nothing where nothing is known."""
-        return splits_at(part, self.splits) * (self.training(model, key, part) or 0.0)
+        part, splits = look(budget, self.splits)
+        return splits * (self.training(model, key, part) or 0.0)
 
     def for_the_end(self, chosen: Iterable[tuple[str, str]]) -> float:
         """Seconds to keep for the last training of these configurations on all rows."""
@@ -96,8 +104,3 @@ class Pace:
         largest = max(seen)
         ratio = (OVERHEAD + part * self.rows) / (OVERHEAD + largest * self.rows)
         return float(seen[largest] * ratio**GROWTH)
-
-
-def splits_at(part: float, splits: int) -> int:
-    """A look at fewer rows is a look at fewer splits too."""
-    return splits if part >= 1 else max(1, splits // 2)

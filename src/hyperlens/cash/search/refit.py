@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from hyperlens.cash.search.ensemble import lifted, tempered_by
 from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.kept import key_of
-from hyperlens.cash.search.pace import Pace, splits_at
+from hyperlens.cash.search.pace import Pace
 from hyperlens.optimize.models.model_sampling import ROOT
 
 SOME_ROWS = 1000  # that show whether two trainings differ
@@ -78,12 +78,15 @@ class MeanRegressor(RegressorMixin, _Mean):  # type: ignore[misc]
         return np.average([model.predict(X) for model in self.models], axis=0, weights=self.weights)
 
 
-def refitted(evaluation: Evaluation, configuration: Mapping[str, Any], times: int) -> Any:
-    """The estimator of a configuration, trained on all rows; the mean of up to `times` trainings.
+def refitted(
+    evaluation: Evaluation, configuration: Mapping[str, Any], times: int, trees: int | None = None
+) -> Any:
+    """The estimator of a configuration, trained on all rows; the mean of up to `times` trainings. It has
+    so many `trees` where growing stopped early.
 
     One training where the seed changes nothing, or where an own classifier knows no chances.
     """
-    (trained,) = train(evaluation, [Member(configuration, 1.0)], times, Pace(None))
+    (trained,) = train(evaluation, [Member(configuration, 1.0, trees=trees)], times, Pace(None))
     return together(evaluation, [trained])
 
 
@@ -97,6 +100,14 @@ class Member:
     part: float = 0.0
     measured_on: float = 1.0  # part of the rows that its predictions are of
     place: int = 0  # among the candidates
+    trees: int | None = None  # where growing stopped early
+
+    @property
+    def built(self) -> Mapping[str, Any]:
+        """The configuration that is trained: with the trees that early stopping found."""
+        if self.trees is None:
+            return self.configuration
+        return {**self.configuration, f"{self.configuration[ROOT]}:n_estimators": self.trees}
 
     @property
     def name(self) -> tuple[str, str]:
@@ -135,7 +146,7 @@ def _again(evaluation: Evaluation, member: Member, wanted: int, pace: Pace) -> M
         began = time.monotonic()
         if pace.seconds is not None and _expected(pace, member, member.part) > SURE * pace.left:
             break
-        models.append(_fitting(evaluation, member.configuration, member.part, seed)())
+        models.append(_fitting(evaluation, member.built, member.part, seed)())
         if seed == 1 and np.array_equal(*(_predicted(m, some, classes) for m in models)):
             models = models[:1]
             break
@@ -188,7 +199,7 @@ def _grown(
     """Trained on all rows if there is time, else on as many as there seems to be time for; as each
     training tells what the next will take, on more of them then. Nothing where there was no time."""
     if pace.seconds is None:
-        model = _fitting(evaluation, member.configuration, 1.0, 0)()
+        model = _fitting(evaluation, member.built, 1.0, 0)()
         return [replace(member, models=(model,), part=1.0)]
     rows, model, done = len(evaluation.y), None, 0.0
     ends = pace.left - seconds
@@ -201,7 +212,7 @@ def _grown(
             if not needed or model is not None:
                 break
             part = least
-        fit = _fitting(evaluation, member.configuration, part, 0)
+        fit = _fitting(evaluation, member.built, part, 0)
         began = pace.clock()
         sure = _expected(pace, member, part) <= max(SURE * left, pace.grace)
         sure = sure or (needed and part == least)
@@ -210,12 +221,11 @@ def _grown(
             if not needed or model is not None:
                 break
             member = replace(member, measured_on=0.0)
-            pace.note(*member.name, 1.0, 1e9)  # far more than there is
+            pace.trained(*member.name, 1.0, 1e9)  # far more than there is
             continue
         model, done = found, part
         if part < 1:
-            taken = (pace.clock() - began) * splits_at(part, pace.splits)
-            pace.note(*member.name, part, taken)
+            pace.trained(*member.name, part, pace.clock() - began)
     return [] if model is None else [replace(member, models=(model,), part=done)]
 
 

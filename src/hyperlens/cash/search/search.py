@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from hyperlens.cash.models.model import Task
-from hyperlens.cash.models.pool import QUICK_FIRST, ROOT, pool, pool_space
+from hyperlens.cash.models.pool import QUICK_FIRST, ROOT, further, pool, pool_space
 from hyperlens.cash.results.model_search import furthest, search_plan
 from hyperlens.cash.search.anytime import Anytime, cheapest_first
 from hyperlens.cash.search.ensemble import Ensemble
 from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
-from hyperlens.cash.search.finish import finished
+from hyperlens.cash.search.finish import finished, stopped
 from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import Pace
@@ -50,6 +50,7 @@ TIMES = ((10_000, 10), (50_000, 3))  # up to so many rows so many splits; beyond
 MANY_ROWS = 20_000  # with a time limit, a search of more begins on a part of them
 PATIENCE = 10  # with a time limit, an evaluation may take one of so many parts of it
 IN_A_RACE = 5  # the same where small samples have told what it will take
+GROWING = 0.7  # of what an evaluation may take, trees may grow
 FOR_TRAINING = 0.25  # of the time, where the search itself does not know what a training takes
 EVALUATIONS = 99  # without a time limit, and where none are given
 CELLS = (
@@ -157,9 +158,11 @@ class Search:
             rooted(space, ROOT)
             return space
         names = self.models
-        if self.notes:
-            names = [m.name for m in pool(self.task) if not m.name.startswith("XGB")]
-        return pool_space(self.task, names)
+        clock = self.method == "anytime"
+        if names is None:
+            models = (*pool(self.task), *(further(self.task) if clock else ()))
+            names = [m.name for m in models if m.installed]
+        return pool_space(self.task, names, stopped=clock)
 
     @cached_property
     def evaluation(self) -> Evaluation:
@@ -167,7 +170,7 @@ class Search:
         evaluation = Evaluation(
             self.X, self.y, self.task, self._splits, self.metric, self.seed, builder=self.build,
             disjoint=self.method == "anytime", split=self.split, groups=self.groups,
-            kept=Kept(self._folder),
+            kept=Kept(self._folder), seconds=self._growing,
         )  # fmt: skip
         _check_metric(evaluation)
         return evaluation
@@ -216,16 +219,20 @@ class Search:
         """Configurations to begin with."""
         if not self.defaults:
             return None
-        models = pool(self.task) if self.space is None else ()
+        space = self.searched
+        models = (*pool(self.task), *further(self.task)) if self.space is None else ()
         starts = {
-            m.name: [{f"{m.name}:{k}": v for k, v in start.items()} for start in m.starts]
+            m.name: [
+                {f"{m.name}:{k}": v for k, v in start.items() if f"{m.name}:{k}" in space.names}
+                for start in m.starts
+            ]
             for m in models
         }
-        return first_vectors(self.searched, self.sampling, starts)
+        return first_vectors(space, self.sampling, starts)
 
     def run(self, progress: Report | None = None) -> History:
         """Search, or go on where the storage says; the run as a history."""
-        pace, name = self.pace, self.name
+        name = self.name
         optimizer = self._optimizer()
         left = optimizer.left if isinstance(optimizer, Anytime) else self._search_left
         setting = Setting(
@@ -233,11 +240,20 @@ class Search:
             plan=search_plan(self.searched, self.sampling, self.planned),
             left=None if self.time is None else left,
         )  # fmt: skip
-        parts = IN_A_RACE if self.method == "anytime" else PATIENCE
-        patience = None if pace.seconds is None else pace.seconds / parts
-        timeout = patience if self.timeout is None else self.timeout
-        run(self.target, setting, Place(self.workers, timeout), progress)
+        run(self.target, setting, Place(self.workers, self._patience), progress)
         return self.history()
+
+    @property
+    def _growing(self) -> float | None:
+        """Seconds that trees may grow in an evaluation."""
+        return None if self._patience is None else GROWING * self._patience
+
+    @property
+    def _patience(self) -> float | None:
+        """Seconds that an evaluation may take."""
+        if self.timeout is not None or self.time is None:
+            return self.timeout
+        return self.time / (IN_A_RACE if self.method == "anytime" else PATIENCE)
 
     def _optimizer(self) -> Optimizer:
         if self.method != "anytime":
@@ -248,13 +264,25 @@ class Search:
         space = self.searched
         first, starts = None, None
         if self.first is not None:
-            first = cheapest_first(space, first_vectors(space, self.sampling), QUICK_FIRST)
+            first = first_vectors(space, self.sampling, cheap=self._cheap)
+            first = cheapest_first(space, first, QUICK_FIRST)
             starts = np.array([v for v in self.first if not same(first, v).any()])
         rows = len(self.evaluation.rows[0][0])
         return Anytime(
             space, self.pace, rows, first=first, starts=starts, trials=self.planned,
             sampling=self.sampling, seed=self.seed,
         )  # fmt: skip
+
+    @property
+    def _cheap(self) -> dict[str, Any]:
+        """By parameter, what models that stop growing begin with."""
+        models = (*pool(self.task), *further(self.task)) if self.space is None else ()
+        return {
+            f"{m.name}:{name}": value
+            for m in models
+            for name, value in m.cheap.items()
+            if f"{m.name}:{name}" in self.searched.names
+        }
 
     def _search_left(self) -> float:
         """Of a search that knows no times: a part is kept for the last training."""
@@ -278,7 +306,8 @@ class Search:
 
     def refit(self, trial: Trial) -> Any:
         """The estimator of a trial's configuration, trained on all rows."""
-        return refitted(self.evaluation, trial.values, self._refits)
+        trees = stopped(self.evaluation, trial.values, trial.budget or 1.0)
+        return refitted(self.evaluation, trial.values, self._refits, trees)
 
     def finish(self, history: History) -> tuple[Any, Ensemble]:
         """The estimator, trained on all rows or as many as there is time for, and what it is made of."""

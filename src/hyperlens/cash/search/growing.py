@@ -1,0 +1,52 @@
+"""Early stopping: trees grow as long as held-out rows gain, and all splits stop at the same number.
+
+One split alone would choose the number of trees by the very rows that it is measured on. The mean of the
+curves of all splits is one more hyperparameter that is chosen by them, as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hyperlens.cash.models.boosters import BoostedClassifier, BoostedRegressor
+
+
+def grows(model: Any) -> bool:
+    """Is this pipeline's last step one that can stop early?"""
+    return isinstance(_last(model), (BoostedClassifier, BoostedRegressor))
+
+
+def watching(model: Any, X: Any, y: Any, seconds: float | None) -> dict[str, Any]:
+    """What `fit` of the pipeline is given so that its last step watches these rows as it grows."""
+
+    def watched() -> tuple[Any, Any]:
+        """Asked once the steps before are fitted."""
+        inner, truth = getattr(model, "regressor_", model), y
+        if inner is not model:
+            truth = model.transformer_.transform(np.asarray(y).reshape(-1, 1)).ravel()
+        return inner[:-1].transform(X), truth
+
+    return {"model__watched": watched, "model__seconds": seconds}
+
+
+def cut_alike(models: Sequence[Any]) -> int:
+    """The number of trees that is best on average over the splits, at which all are cut. A curve that
+    stopped sooner stays as it was where it stopped."""
+    boosters = [_last(model) for model in models]
+    curves = [booster.curve_ for booster in boosters if hasattr(booster, "curve_")]
+    if not curves:
+        return 1
+    most = max(len(curve) for curve in curves)
+    padded = [np.append(c, np.full(most - len(c), c[-1])) for c in curves]
+    trees = int(np.argmin(np.mean(padded, axis=0))) + 1
+    for booster in boosters:
+        booster.cut(min(trees, len(getattr(booster, "curve_", [1] * trees))))
+    return trees
+
+
+def _last(model: Any) -> Any:
+    inner = getattr(model, "regressor_", getattr(model, "regressor", model))
+    return inner[-1] if hasattr(inner, "steps") else inner
