@@ -40,13 +40,15 @@ def test_a_curve_is_the_loss_of_every_smaller_number_of_trees(name: str) -> None
     model = BoostedClassifier({**SETTINGS[name], "n_estimators": 200}, name)
     model.fit(X[:200], classes[:200], watched=lambda: (X[200:], classes[200:]))
     trees = int(np.argmin(model.curve_)) + 1
-    assert 1 <= trees == model.trees_ < len(model.curve_) < 200  # it stopped by itself
+    assert trees == model.trees_
+    assert 1 <= trees < len(model.curve_) < 200  # it stopped by itself
     said = model.predict_proba(X[200:])
     assert log_loss(classes[200:], said) == pytest.approx(model.curve_[trees - 1], rel=1e-4)
     small = BoostedClassifier({**SETTINGS[name], "n_estimators": 7}, name)
     small.fit(X[:200], classes[:200])
     model.cut(7)
-    assert model.predict_proba(X) == pytest.approx(small.predict_proba(X), abs=1e-5)
+    if name != "catboost":  # whose noise in the choice of splits falls with the number of trees
+        assert model.predict_proba(X) == pytest.approx(small.predict_proba(X), abs=1e-5)
     assert set(model.predict(X)) == {"yes", "no"}
 
 
@@ -124,7 +126,7 @@ def test_packages_beside_the_eleven_are_members_by_name_or_by_the_clock() -> Non
 
 
 def test_a_package_that_is_not_there_is_named() -> None:
-    with pytest.raises(SourceError, match="no_such_package|not installed"):
+    with pytest.raises(SourceError, match="no_such_package is not installed"):
         package("no_such_package")
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from hyperlens.cash import pool_space
+from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import QUICK_FIRST, further, pool
 from hyperlens.cash.results.model_search import model_search
 from hyperlens.cash.search.anytime import Anytime, cheapest_first
@@ -20,7 +21,7 @@ from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.looks import FEWEST_ROWS, ladder, look
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import ALL_ROWS, DOUBT, MOST_BACK, Pace
-from hyperlens.cash.search.refit import Member, _within, train
+from hyperlens.cash.search.refit import Member, train, within
 from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.optimize.running.loop import Status
 from hyperlens.runs.history import State
@@ -122,7 +123,7 @@ def race(rows: int, clock: Clock, **options: Any) -> Anytime:
 
 
 def test_every_model_has_its_place_among_the_quick_ones() -> None:
-    tasks = ("classification", "regression")
+    tasks: tuple[Task, ...] = ("classification", "regression")
     names = {m.name for task in tasks for m in (*pool(task), *further(task))}
     assert set(QUICK_FIRST) == names
     assert len(QUICK_FIRST) == len(names)
@@ -198,9 +199,9 @@ def test_planning_ten_thousand_evaluations_draws_each_configuration_once() -> No
 
 
 def test_a_training_that_does_not_end_is_ended() -> None:
-    assert _within(0.1, lambda: time.sleep(600)) is None
-    assert _within(600.0, lambda: {"a": 1}) == {"a": 1}
-    assert _within(600.0, lambda: 1 / 0) is None
+    assert within(0.1, lambda: time.sleep(600)) is None
+    assert within(600.0, lambda: {"a": 1}) == {"a": 1}
+    assert within(600.0, lambda: 1 / 0) is None
 
 
 def test_the_last_training_has_as_many_rows_as_there_is_time_for() -> None:

@@ -18,6 +18,7 @@ from hyperlens.cash.models.model import Task
 from hyperlens.cash.results.model_search import leaderboard, model_search
 from hyperlens.cash.search.row_splits import Split
 from hyperlens.cash.search.search import Builder, Search, best_trial
+from hyperlens.cash.search.weights import ClassWeight
 from hyperlens.optimize.models.model_sampling import Sampling
 from hyperlens.optimize.storage.storages import Storage
 from hyperlens.spaces.space import GivenSpace
@@ -42,7 +43,8 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     together, chosen by their predictions for held-out rows; 1 is the best one alone. They are trained
     on all rows `refits` times in all (10, fewer for more than 10,000 rows), each time with another
     seed if that changes anything, and predict by the mean. `split` "time" takes rows to be in the order
-    of time: what is held out is later than what is trained on.
+    of time: what is held out is later than what is trained on. `class_weight` is "balanced", or has a
+    weight for each class.
 
     Attributes: best_configuration_, best_model_ (fitted), best_loss_ (of the best configuration alone,
     in the metric's own direction), ensemble_ (what predicts together and what that adds),
@@ -71,6 +73,7 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         refits: int | None = None,
         ensemble: int = 10,
         split: Split = "random",
+        class_weight: ClassWeight | None = None,
         random_state: Any = 0,
     ) -> None:
         self.evaluations, self.optimizer, self.sampling = evaluations, optimizer, sampling
@@ -78,16 +81,24 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.workers, self.storage, self.study = workers, storage, study
         self.models, self.space, self.build, self.defaults = models, space, build, defaults
         self.refits, self.ensemble, self.split = refits, ensemble, split
-        self.random_state = random_state
+        self.class_weight, self.random_state = class_weight, random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, groups: Any = None, weights: Any = None) -> Any:
         """Search and train; what cannot be learnt from is refused in one sentence. `groups` has a label
-        for each row: rows of one group are never both trained on and held out."""
+        for each row: rows of one group are never both trained on and held out. `weights` says what each
+        row counts, in training and in the loss."""
         began = monotonic()
         frame, target = self._checked(X, y)
         options = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
         search = Search(
-            frame, target, self._task, seed=self._seed(), began=began, groups=groups, **options
+            frame,
+            target,
+            self._task,
+            seed=self._seed(),
+            began=began,
+            groups=groups,
+            weights=weights,
+            **options,
         )
         self.history_ = search.run()
         best = best_trial(self.history_)
@@ -159,8 +170,8 @@ class CASHClassifier(ClassifierMixin, _CASH):  # type: ignore[misc]
 
     _task: Task = "classification"
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> CASHClassifier:
-        super().fit(X, y, groups)
+    def fit(self, X: Any, y: Any, groups: Any = None, weights: Any = None) -> CASHClassifier:
+        super().fit(X, y, groups, weights)
         self.classes_ = self.best_model_.classes_
         return self
 

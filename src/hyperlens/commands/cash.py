@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -43,6 +43,7 @@ TABLE = like(
     task=typer.Option(help="Predict classes or a number; by default the column says."),
     drop=several("Leave a column out; repeatable."),
     keep=several("Use a column that would be left out; repeatable."),
+    weight=typer.Option(help="Column that says what each row counts."),
 )
 SEARCH = like(
     Search,
@@ -72,6 +73,9 @@ SEARCH = like(
     split=typer.Option(
         help="Held-out rows: random ones, or later ones of a table in order of time."
     ),
+    class_weight=Annotated[
+        Literal["balanced"] | None, typer.Option(help="Let every class count the same.")
+    ],
     models=several("Search these models only; repeatable.", "--model"),
     workers=typer.Option(min=1, help="Evaluations at once."),
     storage=Annotated[
@@ -109,7 +113,10 @@ def cash(
     if choices["time"] is not None:
         began = max(began, monotonic() - (1 - FOR_SEARCH) * choices["time"])
         began -= _for_writing(choices["time"])
-    search = Search(table.X, table.y, table.task, study=study, began=began, **choices)
+    search = Search(
+        table.X, table.y, table.task, study=study, began=began,
+        weights=table.weights, **choices,
+    )  # fmt: skip
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)
     _finish(search, table, history, folder, html, form)

@@ -38,7 +38,7 @@ SEPARATOR, RENAMED = "hyperlens:separator", "hyperlens:renamed"  # attributes of
 class Table:
     """Rows with a target. `X` are the columns as numbers and texts; `columns` gives them from a raw
     frame. `sentences` say what was decided and what was left out; `separator` is that of its file,
-    None if it has none."""
+    None if it has none. `weights` say what each row counts, None where all count alike."""
 
     name: str
     target: str
@@ -48,6 +48,7 @@ class Table:
     columns: Columns
     sentences: tuple[str, ...]
     separator: str | None = None
+    weights: Any = None
 
     @property
     def described(self) -> tuple[Column, ...]:
@@ -105,8 +106,10 @@ def prepare(
     name: str = "table",
     keep: Sequence[str] = (),
     drop: Sequence[str] = (),
+    weight: str | None = None,
 ) -> Table:
-    """Decide what is predicted and from what."""
+    """Decide what is predicted and from what. The column `weight` says what each row counts and is not
+    learnt from."""
     names = [str(c) for c in frame.columns]
     if names.count(target) != 1:
         many = "more than one" if target in names else "no"
@@ -136,19 +139,40 @@ def prepare(
     task, y, why = _question(frame[target], target, task, decimal)
     sentences += aside
     features = frame.drop(columns=target)
+    weights = None
+    if weight is not None:
+        weights = _weights(features, weight, decimal)
+        features = features.drop(columns=weight)
+        sentences.append(f"Rows count by '{weight}', which is not learnt from.")
     finite = np.ones(len(y), dtype=bool) if task == "classification" else np.isfinite(y)
     if not finite.all():
         sentences.append(
             f"{int((~finite).sum())} rows have a '{target}' that is no finite number and are left out."
         )
         features, y = features[finite], y[finite]
+        weights = None if weights is None else weights[finite]
     _check_target(y, target, task, frame[target], decimal)
     if not features.shape[1]:
         raise TableError(f"The table has no column beside the target '{target}'; add some.")
     step = Columns(keep, drop, decimal).fit(features)
     X = step.transform(features).reset_index(drop=True)
     sentences = [why, *sentences, *_about_columns(step.columns_, len(X))]
-    return Table(name, target, task, X, y, step, tuple(sentences), separator)
+    return Table(name, target, task, X, y, step, tuple(sentences), separator, weights)
+
+
+def _weights(features: pd.DataFrame, name: str, decimal: str) -> Any:
+    if list(features.columns).count(name) != 1:
+        raise TableError(
+            f"There is no one column '{name}' beside the target to weigh rows by; the table has "
+            f"{listed(features.columns, 20)}."
+        )
+    numbers = as_numbers(features[name], decimal).to_numpy()
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):
+        raise TableError(
+            f"The column '{name}' weighs rows, so its cells must be finite numbers, none negative and "
+            "not all zero; correct them."
+        )
+    return numbers
 
 
 def _numeric(

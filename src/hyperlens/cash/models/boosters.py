@@ -141,16 +141,19 @@ class Growth:
         return model, losses
 
     def _lightgbm(self, room: Any, X: Any, y: Any, weight: Any, watched: Any, ends: float) -> Any:
+        losses: list[float] = []
+
         def until(env: Any) -> None:
+            losses.append(env.evaluation_result_list[0][2])
             if time.monotonic() > ends:
                 raise room.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
 
+        until.order = 20  # type: ignore[attr-defined]  # before the one that stops
         model = self._kind(room)(**self.settings)
         stop = room.early_stopping(PATIENCE, verbose=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rows to watch have another name in some versions
             model.fit(X, y, sample_weight=weight, eval_set=[watched], callbacks=[stop, until])
-        (losses,) = next(iter(model.evals_result_.values())).values()
         return model, losses
 
     def _catboost(self, room: Any, X: Any, y: Any, weight: Any, watched: Any, ends: float) -> Any:
@@ -180,8 +183,8 @@ def package(name: str) -> Any:
         return import_module(name)
     except ImportError as problem:
         raise SourceError(
-            f"{name} is not installed; install it with pip install 'hyperlens[{INSTALLS.get(name, name)}]', or "
-            "leave its model out of the pool."
+            f"{name} is not installed; install it with pip install "
+            f"'hyperlens[{INSTALLS.get(name, name)}]', or leave its model out of the pool."
         ) from problem
 
 

@@ -19,7 +19,8 @@ class Model:
     `estimators`, or a class of scikit-learn. `scaled` models see columns of mean 0 and variance 1.
     `starts` are settings worth a try from the start beside the defaults: what its library takes by
     default, and what practice is. Where trees are `grown` one after the other, a search that stops
-    them early has no `n_estimators`, and `cheap` is what it begins with instead of the defaults. `package` is what must be installed for it.
+    them early has no `n_estimators`, and `cheap` is what it begins with instead of the defaults.
+    `package` is what must be installed for it.
     """
 
     name: str

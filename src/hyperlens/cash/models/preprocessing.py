@@ -1,6 +1,7 @@
 """Tables as numbers: categories encoded in sorted order, gaps filled with the most frequent value.
 
-As Sarigiannis et al. 2020, appendix B, made safe for prediction: a category that was not there in
+As Sarigiannis et al. 2020, appendix B, with a column that says where a gap was, and made safe for
+prediction: a category that was not there in
 training counts as missing, and a column without any value becomes zero.
 """
 
@@ -56,7 +57,7 @@ class Encoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
 def pipeline(model: Any, scaled: bool) -> Pipeline:
     """From raw columns to predictions; `scaled` where the model compares sizes of columns."""
-    fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+    fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True, add_indicator=True)
     scale = [("scale", StandardScaler())] if scaled else []
     return Pipeline([("encode", Encoder()), ("fill", fill), *scale, ("model", model)])
 

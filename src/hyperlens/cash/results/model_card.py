@@ -153,7 +153,7 @@ def _limits(
         "in full, so it flatters a little; measure on rows that the search has not seen.",
         _exchangeable(search),
         "A category that was not there in training counts as missing, and missing cells are filled "
-        "with the most frequent value.",
+        "with the most frequent value; the model is told where they were if training had such.",
         "Predictions outside the range of the training rows are extrapolations.",
     ]
     better = folds.mean() > guess if record.maximize else folds.mean() < guess

@@ -178,25 +178,27 @@ def lifted(chances: FloatArray, least: float) -> FloatArray:
 # Losses of many predictions at once; a split counts like any other, however many rows it has
 
 
-def log_losses(codes: IntArray, splits: IntArray) -> Measure:
+def log_losses(codes: IntArray, splits: IntArray, weights: FloatArray | None = None) -> Measure:
     """Of classes by their place; predictions with one column are the chance of the true class."""
 
     def measure(predictions: FloatArray, chosen: BoolArray | None) -> FloatArray:
         true = predictions[:, :, 0]
         if predictions.shape[2] > 1:
             true = predictions[:, np.arange(len(codes)), codes]
-        by_split = _by_split(-np.log(np.clip(true, SMALLEST, 1.0)), splits, chosen)
+        by_split = _by_split(-np.log(np.clip(true, SMALLEST, 1.0)), splits, chosen, weights)
         return np.asarray(by_split.mean(axis=1))
 
     return measure
 
 
-def squared_errors(truths: FloatArray, splits: IntArray) -> Measure:
+def squared_errors(
+    truths: FloatArray, splits: IntArray, weights: FloatArray | None = None
+) -> Measure:
     """The root of their mean."""
 
     def measure(predictions: FloatArray, chosen: BoolArray | None) -> FloatArray:
         squares = (predictions[:, :, 0] - truths) ** 2
-        return np.asarray(np.sqrt(_by_split(squares, splits, chosen)).mean(axis=1))
+        return np.asarray(np.sqrt(_by_split(squares, splits, chosen, weights)).mean(axis=1))
 
     return measure
 
@@ -212,10 +214,16 @@ def by_scorer(score: Callable[[FloatArray, IntArray], float], splits: IntArray) 
     return measure
 
 
-def _by_split(losses: FloatArray, splits: IntArray, chosen: BoolArray | None) -> FloatArray:
-    """Means (m, splits) of losses (m, n)."""
+def _by_split(
+    losses: FloatArray,
+    splits: IntArray,
+    chosen: BoolArray | None,
+    weights: FloatArray | None = None,
+) -> FloatArray:
+    """Means (m, splits) of losses (m, n), of rows that may have weights."""
+    counted = np.ones(len(splits)) if weights is None else weights
     if chosen is not None:
-        losses, splits = losses[:, chosen], splits[chosen]
+        losses, splits, counted = losses[:, chosen], splits[chosen], counted[chosen]
     kinds, place = np.unique(splits, return_inverse=True)
-    shares = np.eye(len(kinds))[place]
+    shares = np.eye(len(kinds))[place] * counted[:, None]
     return np.asarray(losses @ (shares / shares.sum(axis=0)))

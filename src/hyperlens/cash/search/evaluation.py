@@ -28,6 +28,7 @@ from hyperlens.cash.search.growing import cut_alike, grows, watching
 from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.looks import look
 from hyperlens.cash.search.row_splits import HELD_OUT, Split, by_group, by_time
+from hyperlens.cash.search.weights import weighting
 from hyperlens.errors import SourceError
 from hyperlens.spaces.cube import FloatArray, IntArray
 
@@ -77,7 +78,8 @@ class Evaluation:
     row once, and of one split at most 20,000 rows; on a part of the rows fewer splits are looked at.
     `split` "time" holds out later rows, and rows of one of `groups` stay together. What is predicted for
     held-out rows goes to `kept`. Trees of `disjoint` splits stop growing where the held-out rows of all
-    splits together gain no more, or after `seconds` in all.
+    splits together gain no more, or after `seconds` in all. Rows count by their `weights` in training
+    and in the loss, as far as the model and the metric know any.
     """
 
     X: Any  # a frame
@@ -92,6 +94,7 @@ class Evaluation:
     groups: Any = None
     kept: Kept | None = None
     seconds: float | None = None
+    weights: FloatArray | None = None
     _guess: list[float] = field(default_factory=list, init=False, repr=False)
 
     def __call__(self, configuration: Mapping[str, Any], budget: float = 1.0) -> float:
@@ -138,10 +141,10 @@ class Evaluation:
     ) -> Any:
         """A model of these rows; one of so many `splits` watches the held-out ones to stop early."""
         model = self.model(configuration)
-        options: dict[str, Any] = {}
+        options = weighting(model, None if self.weights is None else self.weights[train])
         if splits is not None:
             seconds = None if self.seconds is None else self.seconds / splits
-            options = watching(model, self.X.iloc[held], self.y[held], seconds)
+            options |= watching(model, self.X.iloc[held], self.y[held], seconds)
         return model.fit(self.X.iloc[train], self.y[train], **options)
 
     def _measured(self, model: Any, held: IntArray) -> tuple[float, FloatArray | None]:
@@ -149,7 +152,7 @@ class Evaluation:
         held_out = self.X.iloc[held]
         predicted = None if self.kept is None else self.predicted(model, held_out)
         if predicted is None or not self.by_predictions:
-            score = self._scorer(model, held_out, self.y[held])
+            score = self._scorer(model, held_out, self.y[held], **self._counted(held))
         else:
             score = self.scores(predicted, held)
         if not np.isfinite(score):
@@ -177,7 +180,12 @@ class Evaluation:
         told = Told(predictions, self.classes)
         if self.task == "regression":
             told = ToldNumbers(predictions)
-        return float(self._scorer(told, self.X.iloc[rows], self.y[rows]))
+        return float(self._scorer(told, self.X.iloc[rows], self.y[rows], **self._counted(rows)))
+
+    def _counted(self, rows: IntArray) -> dict[str, Any]:
+        """What a scorer of scikit-learn is told of the weights."""
+        named = isinstance(self.metric or "", str)
+        return {"sample_weight": self.weights[rows]} if self.weights is not None and named else {}
 
     def guessed(self) -> float:
         """The loss of predicting without looking at the columns; raises what the metric raises."""

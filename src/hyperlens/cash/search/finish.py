@@ -211,10 +211,11 @@ def _pool(evaluation: Evaluation, candidates: list[Candidate], least: float) -> 
 
 def _measure(evaluation: Evaluation, rows: Any, splits: Any) -> Measure:
     name = evaluation.metric or DEFAULT_METRIC[evaluation.task]
+    weights = None if evaluation.weights is None else evaluation.weights[rows]
     if name == "neg_log_loss":
-        return log_losses(evaluation.codes[rows], splits)
+        return log_losses(evaluation.codes[rows], splits, weights)
     if name == "neg_root_mean_squared_error":
-        return squared_errors(evaluation.y[rows], splits)
+        return squared_errors(evaluation.y[rows], splits, weights)
     numbers = evaluation.task == "regression"
     return by_scorer(
         lambda said, places: evaluation.scores(said[:, 0] if numbers else said, rows[places]),

@@ -25,6 +25,7 @@ from hyperlens.cash.search.ensemble import lifted, tempered_by
 from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.pace import Pace
+from hyperlens.cash.search.weights import weighting
 from hyperlens.optimize.models.model_sampling import ROOT
 
 SOME_ROWS = 1000  # that show whether two trainings differ
@@ -182,9 +183,11 @@ def _fitting(
 
     def fit() -> Any:
         model = replace(evaluation, seed=evaluation.seed + seed).model(configuration)
+        counted = None if evaluation.weights is None else evaluation.weights[rows]
+        options = weighting(model, counted)
         if part < 1:
-            return model.fit(evaluation.X.iloc[rows], evaluation.y[rows])
-        return model.fit(evaluation.X, evaluation.y)
+            return model.fit(evaluation.X.iloc[rows], evaluation.y[rows], **options)
+        return model.fit(evaluation.X, evaluation.y, **options)
 
     return fit
 
@@ -216,7 +219,7 @@ def _grown(
         began = pace.clock()
         sure = _expected(pace, member, part) <= max(SURE * left, pace.grace)
         sure = sure or (needed and part == least)
-        found = fit() if sure else _within(left, fit)
+        found = fit() if sure else within(left, fit)
         if found is None:
             if not needed or model is not None:
                 break
@@ -229,7 +232,7 @@ def _grown(
     return [] if model is None else [replace(member, models=(model,), part=done)]
 
 
-def _within(seconds: float, fit: Callable[[], Any]) -> Any | None:
+def within(seconds: float, fit: Callable[[], Any]) -> Any | None:
     """What a training gives, or None if it takes longer than so many seconds."""
     if not hasattr(os, "fork"):
         return fit()

@@ -12,7 +12,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -27,10 +27,12 @@ from hyperlens.cash.search.ensemble import Ensemble
 from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
 from hyperlens.cash.search.finish import finished, stopped
 from hyperlens.cash.search.kept import Kept
+from hyperlens.cash.search.looks import FEWEST_ROWS
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import Pace
-from hyperlens.cash.search.refit import refitted
+from hyperlens.cash.search.refit import refitted, within
 from hyperlens.cash.search.row_splits import Split
+from hyperlens.cash.search.weights import ClassWeight, row_weights
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, rooted
 from hyperlens.optimize.optimizers.protocol import Optimizer
@@ -52,6 +54,7 @@ PATIENCE = 10  # with a time limit, an evaluation may take one of so many parts 
 IN_A_RACE = 5  # the same where small samples have told what it will take
 GROWING = 0.7  # of what an evaluation may take, trees may grow
 FOR_TRAINING = 0.25  # of the time, where the search itself does not know what a training takes
+RESCUED = 3  # models are measured where the time was not enough for a schedule
 EVALUATIONS = 99  # without a time limit, and where none are given
 CELLS = (
     2500  # a second: up to so many an evaluation has five splits, up to five times as many three
@@ -86,7 +89,8 @@ class Search:
     models, and `build`, which makes the estimator of a configuration. `refits` trainings of the best
     one are averaged; with `ensemble` up to so many configurations predict together. `split` "time"
     takes rows to be in the order of time and holds out later ones; rows of one of `groups`, a label for
-    each row, are never both trained on and held out.
+    each row, are never both trained on and held out. Rows count by their `weights`, and by
+    `class_weight`, "balanced" or a weight for each class, in training and in the loss.
     """
 
     X: Any
@@ -111,6 +115,8 @@ class Search:
     ensemble: int = 10
     split: Split = "random"
     groups: Any = None
+    weights: Any = None
+    class_weight: ClassWeight | None = None
     began: float | None = None
 
     def __post_init__(self) -> None:
@@ -171,6 +177,7 @@ class Search:
             self.X, self.y, self.task, self._splits, self.metric, self.seed, builder=self.build,
             disjoint=self.method == "anytime", split=self.split, groups=self.groups,
             kept=Kept(self._folder), seconds=self._growing,
+            weights=row_weights(self.y, self.task, self.weights, self.class_weight),
         )  # fmt: skip
         _check_metric(evaluation)
         return evaluation
@@ -241,7 +248,32 @@ class Search:
             left=None if self.time is None else left,
         )  # fmt: skip
         run(self.target, setting, Place(self.workers, self._patience), progress)
-        return self.history()
+        history = self.history()
+        if self.time is None or furthest(history):
+            return history
+        return self._rescued(history)
+
+    def _rescued(self, history: History) -> History:
+        """Where no evaluation ended in its time: quick models on few rows, in what was kept for the last
+        training."""
+        space, rows = self.searched, len(self.evaluation.rows[0][0])
+        first = cheapest_first(space, first_vectors(space, self.sampling), QUICK_FIRST)
+        budget = min(1.0, FEWEST_ROWS / rows)
+        trials, found = list(history.trials), 0
+        for values in space.decode(first):
+            seconds = self.pace.left / 2
+            if seconds <= 0 or found == RESCUED:
+                break
+            whole = {**space.constants, **values}
+            loss = within(seconds, partial(self.target, whole, budget))
+            if loss is not None:
+                found += 1
+                state = State.COMPLETE if budget == 1 else State.PRUNED
+                proposal = Proposal(rung=0, budget=budget, final=budget == 1)
+                number = max((t.number for t in trials), default=-1) + 1
+                trial = Trial(number, values, (loss,), state, budget=budget, proposal=proposal)
+                trials.append(replace(trial, proposer="anytime"))
+        return replace(history, trials=tuple(trials))
 
     @property
     def _growing(self) -> float | None:
@@ -347,6 +379,7 @@ class Search:
             self._whole_first,
             *([] if self.split == "random" else [self.split]),
             *([] if self.groups is None else [str(g) for g in self.groups]),
+            *([] if self.evaluation.weights is None else self.evaluation.weights.tolist()),
         ]  # fmt: skip
         whole.update(json.dumps(question, default=str).encode())
         return whole.hexdigest()[:8]
