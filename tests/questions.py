@@ -123,6 +123,7 @@ def over_runs(
         tau=np.array([0.5, 0.0, 0.5]),
         i2=np.array([0.5, 0.0, 0.8]),
         level=0.9,
+        verdict=SURE,
     )
 
 
@@ -152,6 +153,7 @@ def in_common(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ac
         places=np.array([[-1.0, 0.0], [1.0, 0.0]]),
         level=0.9,
         seed=7,
+        verdict=SURE,
         notes=(text,),
         effects=(
             over_runs(name, (text, "b")),

@@ -68,6 +68,11 @@ def test_what_holds_and_what_differs() -> None:
     assert alike.regret[0] < alike.default
     assert "Over 3 runs 'a' has" in alike.sentence
     assert any("From 3 runs" in note for note in alike.notes)
+    flat = hl.History(SPACE, run(0, 0.5).objectives, run(0, 0.5).trials[:4])
+    few = hl.across([flat, flat])
+    assert few.sentence.startswith("Not known, only a guess: ")
+    assert few.effect("a").sentence.startswith("Not known, only a guess: ")
+    assert "further run" not in few.sentence
     other = hl.across([run(0, 0.5), run(1, 4.0), run(2, 0.5, 0.9)])
     assert other.runs == ("run 1", "run 2", "run 3")
     assert other.i2[0] > alike.i2[0]

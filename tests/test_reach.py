@@ -103,6 +103,15 @@ def test_the_leader_answers_and_the_record_comes_back() -> None:
     assert hl.reach(flat, 0, 0.5).sentence.startswith("Not known, only a guess")
 
 
+def test_what_was_measured_by_luck_is_said() -> None:
+    lucky = Known(lambda X: cost(X) + 1.0)  # expects 1 more than was measured
+    own = float(run().best().costs[0])
+    found = hl.reach(run(), "best", own, surrogate=lucky)
+    assert found.notes[0].startswith(f"It measured {own:.4g} itself")
+    assert "It measured" not in str(hl.reach(run(), "best", own, surrogate=Known(cost)).notes)
+    assert "of any is" in hl.reach(run(), 0, -9.0, surrogate=Known(cost)).sentence
+
+
 def test_a_trial_that_diverged_is_not_said_to_cost_what_is_expected() -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"lr": rng.random(40), "wd": rng.random(40)})

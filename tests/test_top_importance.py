@@ -10,6 +10,7 @@ import optuna
 import pytest
 
 import hyperlens as hl
+from hyperlens.explain.top.top_importance import _bounds
 from hyperlens.record import Record
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -89,3 +90,21 @@ def test_runs_without_a_top_say_so() -> None:
     assert few.notes == ("The top is 1 trial only; run more trials, or choose a larger part.",)
     noise = np.random.default_rng(0).normal(size=10)
     assert "chance would" in hl.top_importance(run(*noise.tolist()), quantile=0.5).sentence
+
+
+def test_many_parameters_do_not_make_one_stand_out() -> None:
+    """Of tops drawn at random one in twenty passes a bound with any parameter, whatever their sizes."""
+    drawn = np.random.default_rng(0).exponential(size=(400, 12)) * 10.0 ** np.arange(-6, 6)
+    passed = (drawn > _bounds(drawn)).any(axis=1)
+    assert passed.mean() == pytest.approx(0.05)
+    assert (drawn > _bounds(drawn)).any(axis=0).sum() > 4  # and not always with the same
+
+
+def test_equal_costs_count_with_the_last_of_the_top() -> None:
+    space = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0)])
+    trials = [hl.Trial(k, {"x": k / 20}, (float(k >= 5),)) for k in range(20)]
+    found = hl.top_importance(hl.History(space, (hl.Objective("loss"),), tuple(trials)))
+    assert (found.top, found.notes[0]) == (
+        5,
+        "3 others cost the same as the last of the best 2 and count with them.",
+    )

@@ -116,11 +116,16 @@ def test_variance_in_closed_form_is_that_of_many_points() -> None:
     start = np.array([1, 2, 3])
     latents = np.array([g[k] for g, k in zip(functions.grids, start, strict=True)])
     axes = members(3)
-    exact = exact_spread(functions, start, axes)
+    exact, shared = exact_spread(functions, start, axes)
     points = sobol(4096, 3, 0)
     for S, inside in enumerate(axes):
-        sampled = functions.weights.drawn(np.where(inside, points, latents)).var(axis=0)
+        away = functions.weights.drawn(np.where(inside, points, latents))
+        away = away - away.mean(axis=0)
+        sampled = np.square(away).mean(axis=0)
         np.testing.assert_allclose(exact[S], sampled, rtol=0.01, atol=1e-12)
+        size = np.sqrt(sampled * sampled[0])
+        with_first = (away * away[:, :1]).mean(axis=0)
+        assert (np.abs(shared[S] - with_first) <= 0.01 * size + 1e-12).all()
 
 
 def test_games_of_a_known_function_by_hand() -> None:

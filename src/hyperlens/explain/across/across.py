@@ -15,13 +15,16 @@ import numpy as np
 import scipy
 
 from hyperlens.errors import AnalysisError, listed
+from hyperlens.explain.across.across_verdict import verdict_of
+from hyperlens.explain.across.across_words import ALIKE, NEXT, POOLED, REGRET, said
 from hyperlens.explain.across.likeness import alike, places
-from hyperlens.explain.across.pooled_effect import DIFFERS, HOLDS, I2, PooledEffect, pooled_effect
+from hyperlens.explain.across.pooled_effect import I2, PooledEffect, pooled_effect
 from hyperlens.explain.across.pooling import pooled
 from hyperlens.explain.across.portfolio import candidates, greedy, regrets
 from hyperlens.explain.importance.shares import shares
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import leader
+from hyperlens.explain.models.verdict import Verdict, guessed
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -29,16 +32,6 @@ from hyperlens.surrogates.quality import Word
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, decimals, number, percent, setting, tenths
-
-MATTERS = 0.05  # a smaller share is not spoken of
-WELL = 1.0  # regret below which a configuration does well: better than the median trial
-POOLED = "Mean share of the variance over runs (random effects), and its interval."
-NEXT = "Where the share of one more run of this kind is expected."
-ALIKE = "Mean correlation between the effects of each two runs: 1 the same shape, 0 unrelated."
-REGRET = (
-    "What it is expected to be worse than the best of each run, on average over runs, with those above "
-    "it at hand: 0 the best everywhere, 1 no better than a run's median trial."
-)
 
 
 @dataclass(frozen=True)
@@ -75,6 +68,7 @@ class Across(Record):
     places: FloatArray
     level: float
     seed: int
+    verdict: Verdict
     notes: tuple[str, ...]
     effects: tuple[PooledEffect, ...] = ()
 
@@ -91,36 +85,7 @@ class Across(Record):
     @property
     def sentence(self) -> str:
         """What holds in all runs, what differs, and what the common default is worth."""
-        known = [k for k, share in enumerate(self.pooled) if share >= MATTERS]
-        runs = counted(len(self.runs), "run")
-        if not known:
-            said = f"In {runs} no parameter has a share of {percent(MATTERS)} by itself."
-        else:
-            first = known[0]
-            interval = f"{tenths(float(self.low[first]))} to {tenths(float(self.high[first]))}"
-            said = (
-                f"Over {runs} '{self.parameters[first]}' has {tenths(float(self.pooled[first]))} of the "
-                f"variance on average ({percent(self.level)} interval {interval})"
-            )
-            said += f", in a further run {self._next(first)}."
-        same = [self.parameters[k] for k in known if self.i2[k] < HOLDS]
-        other = [self.parameters[k] for k in known if self.i2[k] > DIFFERS]
-        said += f" Runs show no difference in {', '.join(same)}." if same else ""
-        said += f" Runs differ in {', '.join(other)}." if other else ""
-        if len(self.regret):
-            left, well = float(self.regret[0]), self.regret[0] < WELL
-            said += " One configuration does well everywhere: it" if well else (
-                " No configuration does well everywhere: the best on average"
-            )  # fmt: skip
-            said += (
-                f" leaves {decimals(left)} of what lies between best and median, the default "
-                f"{decimals(self.default)}."
-            )
-        return said
-
-    def _next(self, k: int) -> str:
-        ends = (max(float(self.next_low[k]), 0.0), min(float(self.next_high[k]), 1.0))
-        return f"{tenths(ends[0])} to {tenths(ends[1])}"
+        return guessed(self.verdict, said(self))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -181,8 +146,12 @@ def across(
     share, std = _shares(list(named.values()), fits, level, seed)
     found = pooled(share, std**2, level)
     order = np.argsort(-found.mean, kind="stable")
+    most = order[0]
+    verdict = verdict_of(
+        [f.quality.verdict for f in fits], space.names[most], found.low[most], found.high[most]
+    )
     effects = tuple(
-        pooled_effect(named, fits, space.names[k], objective, level, seed) for k in order
+        pooled_effect(named, fits, space.names[k], objective, level, seed, verdict) for k in order
     )
     with one_thread():
         default = space.encode([space.default])[0]
@@ -213,7 +182,8 @@ def across(
         places=places(effects),
         level=level,
         seed=seed,
-        notes=_notes(named, fits),
+        verdict=verdict,
+        notes=_notes(named, fits, objective),
         effects=effects,
     )
 
@@ -272,12 +242,19 @@ def _shares(
     return share, np.maximum(std, 1e-6)
 
 
-def _notes(named: Mapping[str, History], fits: list[Fitted]) -> tuple[str, ...]:
+def _notes(
+    named: Mapping[str, History], fits: list[Fitted], objective: str | None
+) -> tuple[str, ...]:
     doubtful = [
         run for run, f in zip(named, fits, strict=True) if f.quality.verdict == "do not trust"
     ]
     notes = []
-    if doubtful:
+    apart = sum(history.divergence(objective) is not None for history in named.values())
+    if apart:
+        notes.append(
+            f"In {apart} of {counted(len(named), 'run')} some trials diverged and are set aside."
+        )
+    if 0 < len(doubtful) < len(named):
         notes.append(
             f"What {listed(doubtful)} say of themselves is not to be trusted; with their wide "
             "intervals they count for little."

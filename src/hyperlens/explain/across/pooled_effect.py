@@ -17,6 +17,7 @@ from hyperlens.explain.across.pooling import pooled
 from hyperlens.explain.effects.effect import effect
 from hyperlens.explain.effects.shape import shape_error
 from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.models.verdict import Verdict, guessed
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -54,6 +55,7 @@ class PooledEffect(Record):
     tau: FloatArray
     i2: FloatArray
     level: float
+    verdict: Verdict
     notes: tuple[str, ...] = ()
 
     @property
@@ -75,6 +77,9 @@ class PooledEffect(Record):
     @property
     def sentence(self) -> str:
         """Where it is best over all runs, by how much, and where runs differ most."""
+        return guessed(self.verdict, self._said())
+
+    def _said(self) -> str:
         if not np.nanmax(np.abs(self.mean)) > FLAT:
             return f"In no run does '{self.parameter}' do anything by itself."
         k = self.best_at
@@ -135,6 +140,7 @@ def pooled_effect(
     objective: str | None,
     level: float,
     seed: int,
+    verdict: Verdict,
 ) -> PooledEffect:
     """The effect of a parameter in runs of one space, each by its own leader, and pooled."""
     first = next(iter(named.values()))
@@ -176,4 +182,5 @@ def pooled_effect(
         tau=whole(over.tau),
         i2=whole(over.i2),
         level=level,
+        verdict=verdict,
     )

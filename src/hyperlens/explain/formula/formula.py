@@ -95,13 +95,10 @@ class Formula(Record):
         return guessed(self.verdict, self._said())
 
     def _said(self) -> str:
-        change, first, said = (
-            number(self.change, 2),
-            self.text[0],
-            f"{self.objective} ≈ {self.text[0]}",
-        )
+        change, said = number(self.change, 2), f"{self.objective} ≈ {self.text[0]}"
         if not self.change > 0:
-            return f"The expected {self.objective} is {first} for every '{self.parameter}'."
+            level = number(self.constants[0][0])
+            return f"The expected {self.objective} is {level} for every '{self.parameter}'."
         if self.chosen < 0:
             return (
                 f"No short formula fits the effect of '{self.parameter}': the nearest, {said}, is off "

@@ -60,7 +60,8 @@ def nearest_changes(
         asked = asked[np.argsort(distance[asked], kind="stable")]
         chances = chance(vectors[asked])
         enough = np.flatnonzero(chances >= sure)
-        best = asked[enough[0]] if len(enough) else asked[int(np.argmax(chances))]
+        surest = np.lexsort((mean[asked], -chances))[0]  # the best of equally probable ones
+        best = asked[enough[0] if len(enough) else surest]
         found.append(Change(columns[best], latents[best], float(distance[best])))
     return found
 

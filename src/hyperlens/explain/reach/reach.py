@@ -31,6 +31,7 @@ from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import changing, counted, number, percent
 
 MOST = 3  # parameters that are changed
+UNLIKELY = 0.005  # no change is named for a smaller probability
 CHANCE = "The part of the surrogate's draws in which the true cost there is reached; without noise."
 DISTANCE = "How far the changed values move, each as a part of its range."
 
@@ -73,16 +74,10 @@ class Reach(Record):
         if self.chosen < 0:
             if not len(self.probability):
                 return guessed(self.verdict, f"{here} has nothing that could be changed.")
-            way = 1 if self.maximize else -1
-            k = max(
-                range(len(self.changed)),
-                key=lambda k: (self.probability[k], way * self.expected[k]),
-            )
             return guessed(
                 self.verdict,
                 f"{here} reaches {wanted} by no change of at most {MOST} parameters with a "
-                f"probability of {percent(self.sure)}; the likeliest is {self._change(k)}, with "
-                f"{percent(float(self.probability[k]))}.",
+                f"probability of {percent(self.sure)}; {self._nearest()}.",
             )
         k = self.chosen
         count = counted(len(self.changed[k]), "change")
@@ -91,6 +86,18 @@ class Reach(Record):
             f"{here} would reach {wanted} by {count}, {self._change(k)}, with a probability of "
             f"{percent(float(self.probability[k]))}.",
         )
+
+    def _nearest(self) -> str:
+        """The likeliest change, or, where none is likely at all, the best that is expected."""
+        way = 1 if self.maximize else -1
+        k = max(
+            range(len(self.changed)), key=lambda k: (self.probability[k], way * self.expected[k])
+        )
+        if self.probability[k] >= UNLIKELY:
+            likely = percent(float(self.probability[k]))
+            return f"the likeliest is {self._change(k)}, with {likely}"
+        best = number(float(way * np.max(way * self.expected)))
+        return f"the best that is expected of any is {best}"
 
     def _change(self, k: int) -> str:
         each = zip(self.changed[k], self.before[k], self.values[k], strict=True)
@@ -117,7 +124,7 @@ class Reach(Record):
 
 def reach(
     history: History,
-    trial: Which = "best",
+    trial: Which = "default",
     cost: float | None = None,
     *,
     sure: float = 0.5,
@@ -167,7 +174,11 @@ def reach(
         seed=seed,
         quality=fitted.quality,
         verdict=judge(grounds(history, fitted, ())),
-        notes=(*_not_learnt(history, trial, objective), *fitted.notes),
+        notes=(
+            *_not_learnt(history, trial, objective),
+            *_measured(history, start, here, bound, objective),
+            *fitted.notes,
+        ),
     )
 
 
@@ -193,6 +204,21 @@ def _not_learnt(history: History, trial: Which, objective: str | None) -> tuple[
     return (
         f"Trial {trial} has no cost to learn from, or one that is set aside; what is expected of it is "
         "what trials like it cost.",
+    )
+
+
+def _measured(
+    history: History, start: Named, expected: float, bound: float, objective: str | None
+) -> tuple[str, ...]:
+    """That a trial measured the cost, which is not expected of its configuration (costs minimised)."""
+    data, sign = history.data(objective), history.objective(objective).sign
+    same = np.asarray(((start.vector == data.X) | np.isnan(data.X) & np.isnan(start.vector)).all(1))
+    own = float(data.y[same].min()) if same.any() else np.inf
+    if not own <= bound < expected:
+        return ()
+    return (
+        f"It measured {number(sign * own)} itself, of which a part is taken for luck; tried again, "
+        f"{number(sign * expected)} is expected.",
     )
 
 

@@ -29,9 +29,13 @@ from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, number, percent, tenths
 
 RESAMPLES = 100
+BY_CHANCE = 0.05  # how often a top drawn at random is taken for something
 FEWEST, FEWEST_ACTIVE = 5, 2  # trials of the top that say something; of a regime
 SHARE = "The part of what tells the best trials from the rest that is due to this parameter."
-CHANCE = "The share's importance that a top drawn at random exceeds in one of twenty cases."
+CHANCE = (
+    "Whether the importance is larger than what chance gives: tops drawn at random exceed that bound, "
+    "with any of all parameters, in one of twenty cases."
+)
 RAW = "PED-ANOVA's own number: the Pearson divergence of top and all, weighted by the regime."
 OTHER = (
     "This is where the best trials lie; shares of the variance say what moves costs over the space, "
@@ -43,9 +47,9 @@ OTHER = (
 class TopImportance(Record):
     """Parameters by their importance, the largest first; `share` is its part of the sum of all.
 
-    `low` and `high` are of the share, over trials drawn anew. `chance` is the 95 % quantile of the
-    importance of tops drawn at random: what lies below may be chance. `active` is how many of the top
-    and of all trials have the parameter.
+    `low` and `high` are of the share, over trials drawn anew. `chance` are bounds of the importance that
+    tops drawn at random pass, with any of the parameters, in one of twenty cases: what lies below may be
+    chance. `active` is how many trials of the top have the parameter.
     """
 
     objective: str
@@ -151,11 +155,11 @@ def top_importance(
         share=share[order],
         low=np.minimum(low, share)[order],
         high=np.maximum(high, share)[order],
-        chance=np.quantile(chance, 0.95, axis=0)[order],
+        chance=_bounds(np.array(chance))[order],
         active=np.array([int((axes[j].at[top] >= 0).sum()) for j in order]),
         level=level,
         seed=seed,
-        notes=_notes(int(top.sum())),
+        notes=_notes(history.divergence(objective), int(top.sum()), math.ceil(quantile * len(y))),
     )
 
 
@@ -219,10 +223,28 @@ def _shares(importance: FloatArray) -> FloatArray:
     return importance / total if total > 0 else np.full(len(importance), 1 / len(importance))
 
 
-def _notes(top: int) -> tuple[str, ...]:
-    if top >= FEWEST:
-        return ()
-    verb = "is" if top == 1 else "are"
-    return (
-        f"The top {verb} {counted(top, 'trial')} only; run more trials, or choose a larger part.",
-    )
+def _bounds(drawn: FloatArray) -> FloatArray:
+    """Of importances of tops drawn at random (draws, d): what all of them stay below in 19 of 20 draws.
+
+    Each parameter has a size of its own, the upper tenth of its draws; the largest of all in units of
+    these is held to the bound, so that many parameters do not make one stand out by chance.
+    """
+    own = np.quantile(drawn, 1 - 2 * BY_CHANCE, axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        largest = np.where(own > 0, drawn / own, 0.0).max(axis=1)
+    return np.asarray(own * np.quantile(largest, 1 - BY_CHANCE))
+
+
+def _notes(diverged: str | None, top: int, wanted: int) -> tuple[str, ...]:
+    notes = [diverged] if diverged else []
+    if top > wanted:
+        others = counted(top - wanted, "other")
+        notes.append(
+            f"{others.capitalize()} cost the same as the last of the best {wanted} and count with them."
+        )
+    if top < FEWEST:
+        verb = "is" if top == 1 else "are"
+        notes.append(
+            f"The top {verb} {counted(top, 'trial')} only; run more trials, or choose a larger part."
+        )
+    return tuple(notes)

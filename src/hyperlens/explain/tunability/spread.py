@@ -4,6 +4,10 @@ Of an additive process in closed form: with the others fixed, what is left is ag
 of orthonormal functions, so its variance is the sum of the squares of their coefficients. With
 conditions, or of any other surrogate, over Sobol' points.
 
+A function that is not known varies more than its mean does, so variances of draws alone would never
+say that nothing may vary. Their covariances with the first function, the mean, can: they are what draws
+have of the shape that the mean shows.
+
 Symbols
     S        a coalition, here by axes (2^m, d)
     T, R     axes of an effect that vary, and that stay
@@ -24,8 +28,9 @@ ROWS = 1 << 16  # predicted over all coalitions together
 MOST = 1024  # of one coalition
 
 
-def exact_spread(drawn: Drawn, place: IntArray, axes: BoolArray) -> FloatArray:
-    """Variance of each function over the axes of each coalition, (2^m, D). Without conditions only."""
+def exact_spread(drawn: Drawn, place: IntArray, axes: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Variance of each function over the axes of each coalition, and its covariance with the first,
+    (2^m, D) each. Without conditions only."""
     components = drawn.components
     parts: dict[tuple[int, ...], list[tuple[tuple[int, ...], FloatArray]]] = {}
     for U, w in drawn.w.items():
@@ -41,6 +46,7 @@ def exact_spread(drawn: Drawn, place: IntArray, axes: BoolArray) -> FloatArray:
                 stays = tuple(c for c in U if c not in T)
                 parts.setdefault(T, []).append((stays, left))
     total = np.zeros((len(axes), len(drawn.weights.trend)))
+    shared = np.zeros_like(total)
     for T, found in parts.items():
         varying = np.flatnonzero(axes[:, T].all(axis=1))
         stay = np.array([~axes[varying][:, R].any(axis=1) for R, _ in found]).T.astype(float)
@@ -51,7 +57,8 @@ def exact_spread(drawn: Drawn, place: IntArray, axes: BoolArray) -> FloatArray:
             padded[inside] = left
         w_T = (stay @ padded.reshape(len(found), -1)).reshape(len(varying), total.shape[1], -1)
         total[varying] += np.square(w_T).sum(axis=2)
-    return total
+        shared[varying] += (w_T * w_T[:, :1]).sum(axis=2)
+    return total, shared
 
 
 def sampled_spread(
@@ -60,8 +67,13 @@ def sampled_spread(
     latents: FloatArray,
     axes: BoolArray,
     seed: int,
-) -> FloatArray:
-    """The same over Sobol' points of functions at vectors (n, D), around latents (d,): (2^m, D)."""
+) -> tuple[FloatArray, FloatArray]:
+    """The same over Sobol' points of functions at vectors (n, D), around latents (d,)."""
     points = sobol(max(min(ROWS // len(axes), MOST), 16), cube.d, seed)
-    found = [values(cube.vectors(np.where(varies, points, latents))).var(axis=0) for varies in axes]
-    return np.asarray(found)
+    total, shared = [], []
+    for varies in axes:
+        found = values(cube.vectors(np.where(varies, points, latents)))
+        away = found - found.mean(axis=0)
+        total.append(np.square(away).mean(axis=0))
+        shared.append((away * away[:, :1]).mean(axis=0))
+    return np.array(total), np.array(shared)

@@ -184,11 +184,11 @@ def _record(
     first, first_pairs = np.argsort(-value[:, 0]), np.argsort(-np.abs(pair[:, 0]))
     both = list(combinations(names, 2))
     best = history.space.decode(fitted.cube.vectors(played.best[None]))[0]
-    monotone = game not in ("bias", "ablation")
+    monotone, gained = game not in ("bias", "ablation"), game != "ablation"
     limits = _Limits(fitted, level)
-    whole = limits(worth[-1:], played.acted[-1:], monotone)
+    whole = limits(worth[-1:], played.acted[-1:], gained)
     of_value = limits(value, shapley(played.acted), monotone)
-    of_alone = limits(worth[by_player], played.acted[by_player], monotone)
+    of_alone = limits(worth[by_player], played.acted[by_player], gained)
     of_pair = limits(pair, faithful_pairs(played.acted), False)
     return Tunability(
         game=game,

@@ -46,7 +46,8 @@ class Worths:
     """Worth of all coalitions (2^m, 1 + D), of the mean and of draws, and the baseline's prediction.
 
     Each draw is searched for itself, so `worth` of draws is the most there may be; `acted` is what each
-    draw has where the mean is best, which is what there is at least. `best` are the latents at which
+    draw has where the mean is best, of variances what it has of the mean's shape, which is what there
+    is at least. `best` are the latents at which
     everybody together is best, or worst.
     """
 
@@ -117,10 +118,10 @@ def worths(board: Board, game: Game, seed: int) -> Worths:
     axes = _axes(players, cube.d)
     if game == "sensitivity":
         if isinstance(landscape, Drawn) and not cube.conditions:
-            worth = exact_spread(landscape, start, axes)
+            worth, acted = exact_spread(landscape, start, axes)
         else:
-            worth = sampled_spread(board.values, cube, board.baseline, axes, seed)
-        return Worths(players, worth, worth, here, board.baseline)
+            worth, acted = sampled_spread(board.values, cube, board.baseline, axes, seed)
+        return Worths(players, worth, acted, here, board.baseline)
     if game == "ablation":
         worth = here - _taken(board, axes, board.trials[:1])[0]
         return Worths(players, worth, worth, here, board.trials[0])

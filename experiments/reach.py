@@ -1,0 +1,114 @@
+"""How often is a cost reached by the change that `hl.reach` names, beside the probability it said?
+
+python -m experiments.reach --data FOLDER --runs FOLDER [--even] [--save]
+
+The runs are those of `experiments.real_runs`: the first trials of random search and of TPE on LCBench's
+tasks. From three starts (the middle of the space, the median trial and the worst of its better three
+quarters) to three costs (of the best quarter, of the best tenth and of the best trial), every change of
+one, two and three parameters is tried on the recorded model, which has no noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+import hyperlens as hl
+from benchmarks.machine import description
+from experiments.across import history as lcbench_run
+from experiments.real_runs.tasks import FloatArray, Tasks
+from hyperlens.explain.run.configurations import Which
+
+RESULT = Path(__file__).parents[1] / "docs" / "results" / "reach.md"
+SAMPLERS = {"random": "random search", "tpe": "TPE"}
+SURE = (0.5, 0.9)
+WANTED = (0.25, 0.1, 0.0)  # quantiles of the trials' costs
+STARTS = (0.5, 0.75)  # the same of the trials that are changed, besides the default
+BINS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0 + 1e-9)
+
+
+def changes(tasks: Tasks, run: hl.History, task: str) -> list[tuple[float, ...]]:
+    """Of each change: how sure it was to be, whether it was chosen, the probability, whether the cost is
+    truly reached, and whether the same was named before."""
+    costs = np.array([t.costs[0] for t in run.trials])
+    order = np.argsort(costs, kind="stable")
+    starts: list[Which] = ["default"]
+    starts += [int(run.trials[order[int(q * (len(order) - 1))]].number) for q in STARTS]
+    found: list[tuple[float, ...]] = []
+    known = set()
+    for start in starts:
+        for wanted in (float(np.quantile(costs, q, method="inverted_cdf")) for q in WANTED):
+            for sure in SURE:
+                record = hl.reach(run, start, wanted, sure=sure)
+                values = run.space.default if start == "default" else run.trials[int(start)].values  # type: ignore[arg-type]
+                for k, names in enumerate(record.changed):
+                    changed = dict(values) | dict(zip(names, record.values[k], strict=True))
+                    row = np.array([[changed[name] for name in tasks.names]], dtype=float)
+                    reached = float(tasks.at(task, row)[0]) <= wanted
+                    chosen = float(k == record.chosen)
+                    which = (str(start), wanted, names, record.values[k])
+                    said = float(record.probability[k])
+                    found.append((sure, chosen, said, float(reached), float(which in known)))
+                    known.add(which)
+    return found
+
+
+def line(name: str, rows: FloatArray) -> str:
+    """How many changes, what was said on average, and how many reached it."""
+    if not len(rows):
+        return f"| {name} | 0 | – | – |"
+    return f"| {name} | {len(rows)} | {rows[:, 2].mean():.0%} | {rows[:, 3].mean():.0%} |"
+
+
+def page(found: dict[str, FloatArray], tasks: int, half: str) -> str:
+    lines = [
+        "# How often a change reaches what it was said to reach", "",
+        "`python -m experiments.reach --data FOLDER --runs FOLDER --save`", "",
+        description(), "",
+        f"LCBench's {tasks} tasks of {half} number, a run of 100 trials each. `hl.reach` is asked from "
+        "the middle of the space, from the median trial and from one at the third quarter, for the cost "
+        "of the best quarter of the trials, of the best tenth and of the best trial. Every change it "
+        "names is looked up in the recorded model, which has no noise: how many there are, the "
+        "probability that was said on average, and how often the cost is truly reached.", "",
+    ]  # fmt: skip
+    for sampler, rows in found.items():
+        lines += [f"## Runs of {SAMPLERS[sampler]}", ""]
+        lines += ["| changes | number | said | reached |", "|---|---|---|---|"]
+        for sure in SURE:
+            chosen = rows[(rows[:, 0] == sure) & (rows[:, 1] == 1)]
+            lines.append(line(f"named in the sentence, sure={sure:g}", chosen))
+        for low, high in pairwise(BINS):
+            inside = rows[(rows[:, 2] >= low) & (rows[:, 2] < high) & (rows[:, 4] == 0)]
+            lines.append(line(f"all with {low:.0%} to {min(high, 1):.0%}", inside))
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the LCBench model")
+    parser.add_argument("--runs", type=Path, required=True, help="folder of experiments.real_runs")
+    parser.add_argument(
+        "--even", action="store_true", help="the tasks on which settings are chosen"
+    )
+    parser.add_argument("--save", action="store_true", help=f"write {RESULT.name}")
+    arguments = parser.parse_args()
+    tasks = Tasks(arguments.data)
+    names = tasks.even if arguments.even else tasks.odd
+    found = {
+        sampler: np.array(
+            [
+                row
+                for task in names
+                for row in changes(tasks, lcbench_run(tasks, arguments.runs, task, sampler), task)
+            ]
+        )
+        for sampler in SAMPLERS
+    }
+    text = page(found, len(names), "even" if arguments.even else "odd")
+    print(text)
+    if arguments.save:
+        RESULT.write_text(text, encoding="utf-8")
