@@ -1,16 +1,18 @@
 """How often is a cost reached by the change that `hl.reach` names, beside the probability it said?
 
-python -m experiments.reach --data FOLDER --runs FOLDER [--even] [--save]
+python -m experiments.reach --data FOLDER --runs FOLDER [--rows FILE] [--even] [--save]
 
 The runs are those of `experiments.real_runs`: the first trials of random search and of TPE on LCBench's
 tasks. From three starts (the middle of the space, the median trial and the worst of its better three
 quarters) to three costs (of the best quarter, of the best tenth and of the best trial), every change of
-one, two and three parameters is tried on the recorded model, which has no noise.
+one, two and three parameters is tried on the recorded model, which has no noise. What is in the file of
+rows is not computed again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -56,6 +58,20 @@ def changes(tasks: Tasks, run: hl.History, task: str) -> list[tuple[float, ...]]
     return found
 
 
+def kept(tasks: Tasks, arguments: argparse.Namespace, task: str, sampler: str) -> FloatArray:
+    """Changes of one run, from the file of rows if they are there."""
+    file: Path | None = arguments.rows
+    known = file.read_text().splitlines() if file is not None and file.is_file() else []
+    for row in map(json.loads, known):
+        if (row["task"], row["sampler"]) == (task, sampler):
+            return np.array(row["changes"])
+    found = changes(tasks, lcbench_run(tasks, arguments.runs, task, sampler), task)
+    if file is not None:
+        with file.open("a") as out:
+            print(json.dumps({"task": task, "sampler": sampler, "changes": found}), file=out)
+    return np.array(found)
+
+
 def line(name: str, rows: FloatArray) -> str:
     """How many changes, what was said on average, and how many reached it."""
     if not len(rows):
@@ -94,18 +110,13 @@ if __name__ == "__main__":
     parser.add_argument(
         "--even", action="store_true", help="the tasks on which settings are chosen"
     )
+    parser.add_argument("--rows", type=Path, help="what is measured is kept here")
     parser.add_argument("--save", action="store_true", help=f"write {RESULT.name}")
     arguments = parser.parse_args()
     tasks = Tasks(arguments.data)
     names = tasks.even if arguments.even else tasks.odd
     found = {
-        sampler: np.array(
-            [
-                row
-                for task in names
-                for row in changes(tasks, lcbench_run(tasks, arguments.runs, task, sampler), task)
-            ]
-        )
+        sampler: np.vstack([kept(tasks, arguments, task, sampler) for task in names])
         for sampler in SAMPLERS
     }
     text = page(found, len(names), "even" if arguments.even else "odd")
