@@ -9,7 +9,8 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 Create = Callable[[str], str]  # a database by its name -> its address
@@ -46,8 +47,19 @@ def folder_of(user: str | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class Restarting:
+    """Creates databases on a server that can be stopped and started again."""
+
+    create: Create
+    restart: Callable[[], None]
+
+    def __call__(self, name: str) -> str:
+        return self.create(name)
+
+
 @contextmanager
-def postgresql() -> Iterator[Create]:
+def postgresql() -> Iterator[Restarting]:
     on_path = shutil.which("initdb")
     found = [Path(on_path).resolve()] if on_path else []
     found += sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))  # Debian's
@@ -76,13 +88,18 @@ def postgresql() -> Iterator[Create]:
         options += f" -c unix_socket_directories={folder}"
         call("pg_ctl", "-D", data, "-w", "-o", options, "-l", f"{folder}/log", "start")
         try:
-            yield create
+            yield Restarting(
+                create,
+                lambda: call(
+                    "pg_ctl", "-D", data, "-w", "-m", "fast", "-l", f"{folder}/log", "restart"
+                ),
+            )
         finally:
             call("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
 
 
 @contextmanager
-def mariadb() -> Iterator[Create]:
+def mariadb() -> Iterator[Restarting]:
     server, setup = shutil.which("mariadbd"), shutil.which("mariadb-install-db")
     if server is None or setup is None:
         raise Missing("no MariaDB server is installed: apt-get install mariadb-server")
@@ -99,13 +116,28 @@ def mariadb() -> Iterator[Create]:
             stderr=subprocess.DEVNULL,
         )
         reached = ["--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder}/socket"]
-        process = subprocess.Popen(
-            [server, "--no-defaults", *where, *reached, f"--pid-file={folder}/pid"],
-            user=user,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        running: list[subprocess.Popen[bytes]] = []
+
+        def start() -> None:
+            command = [server, "--no-defaults", *where, *reached, f"--pid-file={folder}/pid"]
+            running.append(
+                subprocess.Popen(
+                    command,
+                    user=user,
+                    cwd=folder,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+            _await(port, running[-1])
+
+        def stop() -> None:
+            running[-1].terminate()
+            running[-1].wait(timeout=60)
+
+        def restart() -> None:
+            stop()
+            start()
 
         def create(name: str) -> str:
             import pymysql
@@ -115,11 +147,10 @@ def mariadb() -> Iterator[Create]:
             return f"mysql://root@127.0.0.1:{port}/{name}"
 
         try:
-            _await(port, process)
-            yield create
+            start()
+            yield Restarting(create, restart)
         finally:
-            process.terminate()
-            process.wait(timeout=60)
+            stop()
 
 
 def _await(port: int, process: subprocess.Popen[bytes]) -> None:
@@ -133,4 +164,8 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
     raise RuntimeError("the server did not begin to listen")
 
 
-SERVERS = {"postgresql": (postgresql, "psycopg"), "mariadb": (mariadb, "pymysql")}
+Server = Callable[[], AbstractContextManager[Restarting]]
+SERVERS: dict[str, tuple[Server, str]] = {
+    "postgresql": (postgresql, "psycopg"),
+    "mariadb": (mariadb, "pymysql"),
+}

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import crashes
 import optuna
 import pytest
-from servers import SERVERS, Create, Missing
+from servers import SERVERS, Missing, Restarting
 
 import hyperlens as hl
 from hyperlens import Parameter
@@ -22,7 +25,7 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
 @pytest.fixture(scope="module", params=SERVERS)
-def server(request: pytest.FixtureRequest) -> Iterator[Create]:
+def server(request: pytest.FixtureRequest) -> Iterator[Restarting]:
     """Creates a database by its name and says its address."""
     start, driver = SERVERS[request.param]
     pytest.importorskip(driver, reason=f"no driver: pip install {driver}")
@@ -40,7 +43,7 @@ def bowl(values: Mapping[str, Any]) -> float:
 SPACE = hl.Space.of([Parameter("x", "float", -5, 5), Parameter("n", "integer", 0, 3)])
 
 
-def test_a_run_goes_on_and_is_read_from_a_server(server: Create) -> None:
+def test_a_run_goes_on_and_is_read_from_a_server(server: Restarting) -> None:
     address = server("going_on")
     whole = hl.minimize(bowl, SPACE, trials=12, initial=8)
     calls = iter(range(100))
@@ -62,7 +65,7 @@ def test_a_run_goes_on_and_is_read_from_a_server(server: Create) -> None:
     assert again.source == "Optuna study 'hyperlens' in going_on"
 
 
-def test_tune_and_many_workers_on_a_server(server: Create, tmp_path: Path) -> None:
+def test_tune_and_many_workers_on_a_server(server: Restarting, tmp_path: Path) -> None:
     """Two commands on one study at once, two workers each."""
     address = server("shared")
     (tmp_path / "train.py").write_text("def loss(c):\n    return c['x'] ** 2 + c['n']\n")
@@ -94,7 +97,37 @@ def test_tune_and_many_workers_on_a_server(server: Create, tmp_path: Path) -> No
     assert numbers == sorted(set(numbers))
 
 
-def test_the_sampler_works_on_a_server(server: Create) -> None:
+def test_a_server_may_be_started_again(
+    server: Restarting, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Stopped and started in the middle of a trial: the run waits for it, says so, and goes on."""
+    address, calls = server("restarted"), iter(range(99))
+
+    def restarting(values: Mapping[str, Any]) -> float:
+        if next(calls) == 2:
+            threading.Thread(target=server.restart).start()
+        time.sleep(0.2)
+        return bowl(values)
+
+    whole = hl.minimize(bowl, SPACE, "random", 8)
+    history = hl.minimize(restarting, SPACE, "random", 8, storage=address)
+    assert [(t.values, t.costs) for t in history.trials] == [
+        (t.values, t.costs) for t in whole.trials
+    ]
+
+
+@pytest.mark.parametrize("optimizer", ["hyperband", "asha"])
+def test_a_race_killed_at_writes_to_a_server_goes_on(server: Restarting, optimizer: str) -> None:
+    url = parse(server(f"killed_{optimizer}")).render_as_string(hide_password=False)
+    storage = optuna.storages.RDBStorage(url)
+    whole = crashes.run(optuna.storages.InMemoryStorage(), optimizer)
+    left = crashes.aftermath(whole, storage, optimizer, (9, 11, 8))
+    assert left.sound, left
+    storage.remove_session()
+    storage.engine.dispose()
+
+
+def test_the_sampler_works_on_a_server(server: Restarting) -> None:
     address = server("sampled")
     storage = optuna.storages.RDBStorage(parse(address).render_as_string(hide_password=False))
     study = optuna.create_study(storage=storage, sampler=hl.optuna.SMBOSampler(SPACE, initial=6))

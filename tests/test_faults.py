@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -177,6 +178,28 @@ def zombie(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return True
+
+
+# Clocks that jump
+
+
+@pytest.mark.parametrize("optimizer", ["smbo", "random", "hyperband", "asha"])
+def test_a_clock_that_jumps_changes_nothing(
+    optimizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forwards and backwards by a day, at every look: leases and limits go by another clock."""
+    days = itertools.cycle([0.0, 86400.0, -86400.0])
+    jumping = SimpleNamespace(time=lambda: time.time() + next(days), monotonic=time.monotonic)
+    whole = hl.minimize(bowl, SPACE, optimizer, 9, seed=1)
+    monkeypatch.setattr("hyperlens.optimize.storage.store.time", jumping)
+    run = hl.minimize(bowl, SPACE, optimizer, 9, seed=1, storage=InMemoryStorage())
+    assert [(t.values, t.costs) for t in run.trials] == [(t.values, t.costs) for t in whole.trials]
+    assert all(end >= start for t in run.trials for start, end in t.spans)
+    assert hl.timeline(run).span >= 0
+
+
+def bowl(values: Mapping[str, Any], budget: float = 1.0) -> float:
+    return float((values["x"] - 0.3) ** 2 + 0.1 / budget)
 
 
 # Storages that fail

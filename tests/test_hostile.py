@@ -14,7 +14,7 @@ from odd_studies import REMEMBERED, analyses, arguments, attack, case, study
 import hyperlens as hl
 from hyperlens.cash.data.column_kinds import as_dates
 from hyperlens.cash.models.preprocessing import Encoder, as_days
-from hyperlens.importers.tables import frames
+from hyperlens.importers import extent, files
 from hyperlens.record import as_csv
 
 
@@ -30,14 +30,14 @@ def test_every_analysis_can_be_attacked() -> None:
         arguments(function, study(0))
 
 
-def named(*names: str) -> hl.History:
+def named(*names: str, trials: int = 12) -> hl.History:
     space = hl.Space.of([hl.Parameter(name, "float", 0, 1) for name in names])
-    values = np.random.default_rng(0).random((12, len(names)))
-    trials = [
+    values = np.random.default_rng(0).random((trials, len(names)))
+    drawn = [
         hl.Trial(k, dict(zip(names, map(float, row), strict=True)), (float(row.sum()),))
         for k, row in enumerate(values)
     ]
-    return hl.History(space, (hl.Objective("loss"),), tuple(trials))
+    return hl.History(space, (hl.Objective("loss"),), tuple(drawn))
 
 
 def test_parameters_may_be_called_like_our_own_columns() -> None:
@@ -105,15 +105,17 @@ def test_ten_thousand_levels_are_laid_out() -> None:
 # More than fits into memory, in a small file
 
 
-@pytest.mark.parametrize("how", ["csv", "gz", "parquet", "jsonl"])
+@pytest.mark.parametrize("how", ["csv", "gz", "parquet", "jsonl", "db"])
 def test_a_bomb_is_refused_in_a_sentence_that_says_how_to_allow_it(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "MOST_ROWS", 100)
+    monkeypatch.setattr(extent, "MOST_ROWS", 100)
     table = pd.DataFrame({"x": np.arange(150.0), "loss": np.arange(150.0)})
     path = tmp_path / {"gz": "run.csv.gz"}.get(how, f"run.{how}")
     if how == "parquet":
         table.to_parquet(path)
+    elif how == "db":
+        hl.convert(named("x", trials=150), "optuna", path)
     elif how == "jsonl":
         path.write_text(table.to_json(orient="records", lines=True))
     else:
@@ -126,3 +128,23 @@ def test_a_bomb_is_refused_in_a_sentence_that_says_how_to_allow_it(
     monkeypatch.setenv("HYPERLENS_LIMIT", "much")
     with pytest.raises(hl.SourceError, match="such as 4"):
         hl.read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "limit"),
+    [
+        ("run.log", '{"op_code": 0, "study_name": "run", "directions": [1]}\n', "MOST_BYTES"),
+        ("run.json", '[{"x": 1, "loss": 2}]', "MOST_BYTES"),
+        ("result.yaml", "x: 1\n", "MOST_YAML"),
+    ],
+)
+def test_a_document_without_end_is_refused_likewise(
+    name: str, content: str, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (extent, files):
+        if hasattr(module, limit):
+            monkeypatch.setattr(module, limit, 2**20)
+    path = tmp_path / name
+    path.write_text(content + " " * 2**22)
+    with pytest.raises(hl.SourceError, match=r"MiB.* HYPERLENS_LIMIT=[45]\."):
+        files.load_yaml(path) if name.endswith("yaml") else hl.read(path)

@@ -20,8 +20,7 @@ import tools
 
 import hyperlens as hl
 from hyperlens import SourceError, State, read
-from hyperlens.importers import packed
-from hyperlens.importers.tables import frames
+from hyperlens.importers import extent, packed
 
 
 def values(history: hl.History) -> list[dict[str, Any]]:
@@ -306,7 +305,7 @@ def test_bombs_and_layers_without_end_are_refused(
     (tmp_path / "layers.gz").write_bytes(content)
     with pytest.raises(SourceError, match="packed more than 3 times"):
         read(tmp_path / "layers.gz")
-    monkeypatch.setattr(frames, "MOST_BYTES", 2**20)
+    monkeypatch.setattr(extent, "MOST_BYTES", 2**20)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"0" * 2**22))
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", b"0" * 2**22)

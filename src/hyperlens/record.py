@@ -240,8 +240,14 @@ def as_csv(frame: pd.DataFrame) -> str:
     what a spreadsheet would compute is a text there."""
     for k in range(frame.shape[1]):
         cells = frame.iloc[:, k]
-        if cells.map(lambda value: isinstance(value, (str, tuple))).any():
-            frame.isetitem(k, [_no_formula(written_out(value)) for value in cells])
+        if cells.dtype.kind in "biuf":
+            continue
+        texts = {v for v in cells if isinstance(v, (str, tuple))}  # few different ones, often
+        if texts:
+            known = {text: _no_formula(written_out(text)) for text in texts}
+            frame.isetitem(
+                k, [known[v] if isinstance(v, (str, tuple)) else v for v in cells.tolist()]
+            )
     frame.columns = [_no_formula(written_out(column)) for column in frame.columns]
     text: str = frame.to_csv(index=False)
     return text

@@ -1,18 +1,20 @@
-"""Reading runs in a worker: again only when something changed, and a digest of what was read."""
+"""Reading runs in a worker: again only when something changed, of a study in a storage only what is new;
+and a digest of what was read."""
 
 import hashlib
-import json
 import math
 import os
+import struct
 import time
 from collections import OrderedDict
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hyperlens.dashboard.catalogue import WHOLE, Part, Run, RunState, Source, labels
 from hyperlens.errors import AnalysisError, NoTrials
-from hyperlens.runs.history import History
+from hyperlens.runs.history import History, Trial
 
 MOST_RUNS = 8  # runs kept in memory, each with what was computed from it
 MOST_FILES = 2000  # of a folder, looked at for a change
@@ -21,11 +23,14 @@ MOST_EXPLAINED = 5000  # recorded proposals that can be chosen
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run as it was at some moment; `mark` changes when its files do."""
+    """A run as it was at some moment; `mark` changes when its files do. `followed` is what reading it
+    left for the next time, `digests` are those of its trials, by their ids in memory."""
 
     mark: Any
     history: History
     state: RunState
+    followed: Any = None
+    digests: Mapping[int, bytes] = field(default_factory=dict)
 
 
 class Reader:
@@ -93,21 +98,30 @@ class Reader:
 
 def _read(run: Run, source: Source, part: Part, mark: Any, last: Snapshot | None) -> Snapshot:
     """The run read again; where it is the same, with what was computed from it."""
-    from hyperlens import importers
+    from hyperlens.importers import open_run
+    from hyperlens.importers.optuna.following import Followed
+    from hyperlens.importers.read_options import ReadOptions
 
     start = time.perf_counter()
-    history = importers.read(
-        source.where,
+    followed = Followed() if last is None else last.followed
+    options = ReadOptions(
         run.study,
         source.space,
         part.cost or source.objective,
         source.maximize if part.maximize is None else part.maximize,
         constraint=(*(source.constraint or ()), *part.limits) or None,
+        followed=followed,
     )
-    version = digest(history)
+    follows = followed.past is not None
+    history = open_run(source.where, options)
+    digests = _digests(history, {} if last is None else last.digests)
+    version = _digest(history, digests)
     if last is not None and last.state.version == version:
         return replace(last, mark=mark)
-    return Snapshot(mark, history, _state(history, version, time.perf_counter() - start))
+    taken = time.perf_counter() - start
+    if followed.past is not None and not follows:
+        taken = 0.0  # the next look reads what is new alone
+    return Snapshot(mark, history, _state(history, version, taken), followed, digests)
 
 
 def _narrowed(whole: Snapshot, where: str) -> Snapshot:
@@ -123,19 +137,46 @@ def _narrowed(whole: Snapshot, where: str) -> Snapshot:
 
 def digest(history: History) -> str:
     """A text that is the same only for the same trials, space and objectives."""
-    digest = hashlib.blake2b(digest_size=16)
+    return _digest(history, _digests(history, {}))
+
+
+def _digest(history: History, digests: Mapping[int, bytes]) -> str:
     declared = [*map(astuple, history.objectives), *map(astuple, history.space.parameters)]
     clauses = sorted(history.space.clauses.items())
     head = [history.source, history.notes, declared, clauses, history.plan, history.limits]
-    digest.update(repr(head).encode("utf-8", "replace"))
-    for t in history.trials:
-        row = [t.number, dict(t.values), t.costs, t.state, t.budget, t.seed, t.instance]
-        row += [t.started, t.ended, t.proposer, t.reason, t.proposal and t.proposal.to_dict()]
-        row += t.excess
-        digest.update(json.dumps(row, default=str).encode("utf-8", "replace"))
-        if t.curve is not None:
-            digest.update(t.curve.steps.tobytes() + t.curve.values.tobytes())
+    digest = hashlib.blake2b(repr(head).encode("utf-8", "replace"), digest_size=16)
+    digest.update(b"".join(digests[id(trial)] for trial in history.trials))
     return digest.hexdigest()
+
+
+def _digests(history: History, known: Mapping[int, bytes]) -> dict[int, bytes]:
+    """Of each trial; of one that was read before it is known, for trials never change."""
+    return {id(t): known.get(id(t)) or _trial_digest(t) for t in history.trials}
+
+
+def _trial_digest(t: Trial) -> bytes:
+    """Floats by their bytes, since to write them takes longest, all else by its text."""
+    floats = [math.nan if x is None else x for x in (t.started, t.ended, *t.costs, *t.excess)]
+    others: list[Any] = [
+        t.number,
+        *t.values,
+        str(t.state),
+        t.budget,
+        t.seed,
+        t.instance,
+        t.proposer,
+    ]
+    others += [t.reason, t.proposal and t.proposal.to_dict()]
+    for name, value in t.values.items():
+        if type(value) is float:
+            floats.append(value)
+        else:
+            others.append((name, value))
+    digest = hashlib.blake2b(repr(others).encode("utf-8", "replace"), digest_size=16)
+    digest.update(struct.pack(f"{len(floats)}d", *floats))
+    if t.curve is not None:
+        digest.update(t.curve.steps.tobytes() + t.curve.values.tobytes())
+    return digest.digest()
 
 
 def _state(history: History, version: str, seconds: float) -> RunState:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperlens.errors import SourceError
+from hyperlens.importers.extent import check_document
 from hyperlens.importers.values import one_line
 
 MOST_BYTES = 256 * 2**20  # of a JSON document, which takes several times its size in memory
@@ -30,11 +31,7 @@ def start_of(path: Path, size: int = 4096) -> bytes:
 def load_json(path: Path) -> Any:
     """A JSON document."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise SourceError(
-                f"The file '{path}' is larger than {MOST_BYTES >> 20} MiB, too large for a JSON "
-                "document; give the run as a table or in a database."
-            )
+        check_document(path, MOST_BYTES, "a JSON document")
         return json.loads(path.read_bytes().decode("utf-8-sig"), parse_int=_whole)
     except (ValueError, RecursionError) as problem:
         raise broken(path, problem) from problem
@@ -47,11 +44,7 @@ def load_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        if path.stat().st_size > MOST_YAML:
-            raise SourceError(
-                f"The file '{path}' is larger than {MOST_YAML >> 20} MiB, too large for YAML; "
-                "check that this is the run's file."
-            )
+        check_document(path, MOST_YAML, "YAML")
         content = path.read_bytes().decode("utf-8-sig")
         if "*" in content and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(content)):
             raise SourceError(

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from hyperlens.errors import HyperlensError, SourceError
-from hyperlens.importers.tables.frames import check_extent
+from hyperlens.importers.extent import check_extent
 from hyperlens.importers.values import one_line
 
 MOST_FILES = 100_000  # of an archive

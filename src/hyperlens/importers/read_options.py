@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any
 
@@ -23,7 +23,8 @@ class ReadOptions:
     `latency:min`; `maximize` is the direction of the first objective, the names of all that are
     maximised, or the direction of each by its name. `constraint` is one limit or several, as in
     `latency < 20`. `step` is the column of a table that holds the step of learning curves.
-    `lenient` reads a run although a question about it is open, and leaves a note instead.
+    `lenient` reads a run although a question about it is open, and leaves a note instead. `followed` is
+    what an earlier reading of the same study left: then only what is new is read.
     """
 
     study: str | None = None
@@ -34,6 +35,7 @@ class ReadOptions:
     constraint: str | Sequence[str] | None = None
     step: str | None = None
     lenient: bool = False
+    followed: Any = field(default=None, compare=False)  # importers.optuna.following.Followed
 
     @property
     def objectives(self) -> tuple[str, ...]:

@@ -61,7 +61,10 @@ def different(vectors: FloatArray) -> int:
 
 
 def _rounded(vectors: FloatArray) -> FloatArray:
-    return np.asarray(np.round(np.where(np.isnan(vectors), -1.0, vectors), DIGITS) + 0.0)
+    known = np.where(np.isnan(vectors), -1.0, vectors)
+    np.round(known, DIGITS, out=known)
+    known += 0.0  # no -0.0
+    return np.asarray(known)
 
 
 def same(vectors: FloatArray, vector: FloatArray) -> BoolArray:

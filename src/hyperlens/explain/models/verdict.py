@@ -131,8 +131,7 @@ def of_surrogate(quality: Quality) -> Ground:
 
 def _left_out(history: History, data: Training) -> Ground | None:
     """How many configurations that ended are not learnt from, or with a cost that none measured."""
-    ended = [t.state is not State.RUNNING for t in history.trials]
-    tried, kept = different(history.vectors[ended]), different(data.X)
+    tried, kept = _tried_and_kept(history, data)
     if kept < MOST_LEFT_OUT * tried:
         reason = f"{kept} of {tried} configurations were learnt from, the others were left out"
         return Ground("caution", reason, "let more trials end with a cost")
@@ -143,6 +142,18 @@ def _left_out(history: History, data: Training) -> Ground | None:
         )
         return Ground("caution", reason, "let more trials run to the end")
     return None
+
+
+def _tried_and_kept(history: History, data: Training) -> tuple[int, int]:
+    """How many different configurations ended, and how many are learnt from; the same for every answer
+    from the same data, so that they are counted once."""
+    last: tuple[Training, tuple[int, int]] | None = history.memory.get("tried and kept")
+    if last is None or last[0] is not data:
+        ended = [t.state is not State.RUNNING for t in history.trials]
+        tried = different(history.vectors if all(ended) else history.vectors[ended])
+        last = data, (tried, different(data.X))
+        history.memory["tried and kept"] = last
+    return last[1]
 
 
 def _supports(places: Iterable[Sparse]) -> Iterable[Ground]:

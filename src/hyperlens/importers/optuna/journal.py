@@ -5,67 +5,84 @@ at an operation that a later Optuna has added.
 """
 
 import json
-from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
 from hyperlens.errors import SourceError
+from hyperlens.importers.extent import check_extent
+from hyperlens.importers.optuna.following import FINISHED, Followed
 from hyperlens.importers.optuna.stored_study import METRIC_NAMES, StoredStudy, StoredTrial, choose
 from hyperlens.importers.values import Json, number, seconds
 from hyperlens.proposal import LIMITS, PLAN, SPACE, STOPPED
 
 _DIRECTIONS = ("NOT_SET", "MINIMIZE", "MAXIMIZE")
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
-_FINISHED = ("COMPLETE", "PRUNED", "FAIL")
 # Optuna's codes of operations, from 0
 (_CREATE_STUDY, _DELETE_STUDY, _STUDY_USER_ATTRIBUTE, _STUDY_ATTRIBUTE, _CREATE_TRIAL) = range(5)
 (_PARAMETER, _STATE, _STEP, _USER_ATTRIBUTE, _ATTRIBUTE) = range(5, 10)
+_WITNESS = 4096  # bytes at both ends of what was read, by which a journal is known again
 
 
-def read_journal(path: Path, name: str | None = None, every: bool = True) -> StoredStudy:
-    """A study out of a journal file, with `every` attribute in any case."""
+def read_journal(
+    path: Path, name: str | None = None, every: bool = True, followed: Followed | None = None
+) -> StoredStudy:
+    """A study out of a journal file, with `every` attribute in any case; where it was followed before,
+    only the lines that are new are read."""
+    followed = followed or Followed()
+    past = followed.past
+    followed.past = None  # what is cut off in the middle is no past
+    if not isinstance(past, _Past) or not past.begins(path):
+        past = _Past()
     notes: list[str] = []
-    studies = _replay(path, notes)
+    _replay(path, notes, past)
+    studies = past.replay.by_name
     study = studies[choose(studies, name, f"the journal '{path}'")]
-    study.notes += notes
-    return study
+    followed.past = past
+    return replace(study, notes=[*study.notes, *notes], trials=list(study.trials))
 
 
 def studies_in(path: Path) -> tuple[str, ...]:
     """Names of the studies in the order of their creation."""
-    return tuple(_replay(path, [], last=_DELETE_STUDY))
+    past = _Past()
+    _replay(path, [], past, last=_DELETE_STUDY)
+    return tuple(past.replay.by_name)
 
 
-def _replay(path: Path, notes: list[str], last: int = _ATTRIBUTE) -> dict[str, StoredStudy]:
-    """Studies by name; operations with codes after `last` are left out."""
-    replay = _Replay()
-    for line, operation in _operations(path, notes):
-        try:
-            if operation["op_code"] <= last:  # codes after the last one concern other programs
-                replay.apply(operation)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as problem:
-            raise SourceError(
-                f"Line {line} of '{path}' is not an operation of an Optuna journal; "
-                "restore the file from a backup."
-            ) from problem
-    return {study.name: study for study in replay.studies.values()}
-
-
-def _operations(path: Path, notes: list[str]) -> Iterator[tuple[int, Json]]:
-    """Line numbers and operations; a last line that was cut off is left out and noted."""
+def _replay(path: Path, notes: list[str], past: "_Past", last: int = _ATTRIBUTE) -> None:
+    """Operations with codes after `last` are left out, and a last line that was cut off, which is
+    noted."""
+    check_extent(f"The journal '{path}'", path.stat().st_size)
     broken = 0
     with path.open("rb") as file:
-        for at, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            if broken:
+        file.seek(past.size)
+        for line in file:
+            past.lines += not broken
+            at = past.lines
+            if broken and line.strip():
                 raise SourceError(
                     f"Line {broken} of '{path}' is not JSON; restore the journal from a backup or "
                     "remove that line from a copy."
                 )
+            if broken or not line.strip():
+                past.size += len(line) * (not broken)
+                continue
             try:
-                yield at, json.loads(line)
+                operation = json.loads(line)
             except ValueError:
                 broken = at
+                continue
+            try:
+                if operation["op_code"] <= last:  # codes after the last one concern other programs
+                    past.replay.apply(operation)
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError) as problem:
+                raise SourceError(
+                    f"Line {at} of '{path}' is not an operation of an Optuna journal; "
+                    "restore the file from a backup."
+                ) from problem
+            past.size += len(line)
+        past.lines -= bool(broken)
+        past.witness(file)
     if broken:
         notes.append(f"The last line of '{path.name}' is cut off and was left out.")
 
@@ -78,12 +95,16 @@ class _Replay:
         self._created = 0
         self._trials: list[tuple[StoredStudy, StoredTrial]] = []
 
+    @property
+    def by_name(self) -> dict[str, StoredStudy]:
+        return {study.name: study for study in self.studies.values()}
+
     def apply(self, operation: Json) -> None:
         code = operation["op_code"]
         if code > _CREATE_TRIAL:
             if 0 <= operation["trial_id"] < len(self._trials):
                 study, trial = self._trials[operation["trial_id"]]
-                if trial.state not in _FINISHED:
+                if trial.state not in FINISHED:
                     _change(study, trial, operation)
         elif code == _CREATE_STUDY:
             self._create_study(operation)
@@ -129,6 +150,30 @@ class _Replay:
         )
         study.trials.append(trial)
         self._trials.append((study, trial))
+
+
+@dataclass
+class _Past:
+    """A journal as far as it was read: so many bytes, in so many lines, and how they begin and end."""
+
+    size: int = 0
+    lines: int = 0
+    ends: tuple[bytes, bytes] = (b"", b"")
+    replay: _Replay = field(default_factory=_Replay)
+
+    def witness(self, file: IO[bytes]) -> None:
+        self.ends = self._ends(file)
+
+    def begins(self, path: Path) -> bool:
+        """Does the file still begin with what was read?"""
+        with path.open("rb") as file:
+            return self._ends(file) == self.ends
+
+    def _ends(self, file: IO[bytes]) -> tuple[bytes, bytes]:
+        file.seek(0)
+        head = file.read(min(_WITNESS, self.size))
+        file.seek(max(0, self.size - _WITNESS))
+        return head, file.read(min(_WITNESS, self.size))
 
 
 def _change(study: StoredStudy, trial: StoredTrial, operation: Json) -> None:

@@ -24,7 +24,7 @@ class Distributions:
 
     def __init__(self) -> None:
         self.seen: dict[str, list[BaseDistribution]] = {}
-        self._readers: dict[tuple[str, str], Callable[[Any], Any]] = {}
+        self._readers: dict[tuple[str, str], Callable[[Any], Any] | None] = {}
 
     def add(self, name: str, distribution: BaseDistribution) -> None:
         known = self.seen.setdefault(name, [])
@@ -33,12 +33,17 @@ class Distributions:
 
     def value(self, name: str, text: str, stored: Any) -> Any:
         """The user's value of a stored number."""
+        reader = self.reader(name, text)
+        return stored if reader is None else reader(stored)
+
+    def reader(self, name: str, text: str) -> Callable[[Any], Any] | None:
+        """What turns stored numbers into the user's values; None where they are the same."""
         if (name, text) not in self._readers:
             self._readers[name, text] = self._reader(name, text)
-        return self._readers[name, text](stored)
+        return self._readers[name, text]
 
-    def _reader(self, name: str, text: str) -> Callable[[Any], Any]:
-        from optuna.distributions import json_to_distribution
+    def _reader(self, name: str, text: str) -> Callable[[Any], Any] | None:
+        from optuna.distributions import FloatDistribution, json_to_distribution
 
         try:
             with warnings.catch_warnings():
@@ -51,7 +56,7 @@ class Distributions:
                 "trials_dataframe() to a CSV."
             ) from problem
         self.add(name, distribution)
-        return distribution.to_external_repr
+        return None if type(distribution) is FloatDistribution else distribution.to_external_repr
 
 
 def parameter_of(

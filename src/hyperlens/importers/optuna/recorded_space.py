@@ -21,8 +21,7 @@ def recorded_space(
         notes.append("The space recorded with the study cannot be read; it was inferred.")
         return None
     known = {*space.names, *space.constants}
-    params = [{n: v for n, v in t.params.items() if n in known} for t in trials]
-    valid = _valid(space, [replace(t, params=p) for t, p in zip(trials, params, strict=True)])
+    valid = _valid(space, [_within(t, known) for t in trials])
     if not valid:
         notes.append("No trial fits the space recorded with the study; it was inferred instead.")
         return None
@@ -34,6 +33,13 @@ def recorded_space(
             "the study and were left out."
         )
     return space, valid
+
+
+def _within(trial: StoredTrial, known: set[str]) -> StoredTrial:
+    """The trial with parameters that are known alone."""
+    if trial.params.keys() <= known:
+        return trial
+    return replace(trial, params={n: v for n, v in trial.params.items() if n in known})
 
 
 def _valid(space: Space, trials: list[StoredTrial]) -> list[StoredTrial]:

@@ -15,7 +15,7 @@ def snapshot(path: Path) -> sqlite3.Connection:
     """A private copy of the database as it is now, in SQLite's own temporary storage."""
     copy = sqlite3.connect("")
     try:
-        with closing(_open_read_only(path)) as live:
+        with closing(open_read_only(path)) as live:
             live.backup(copy)
     except sqlite3.OperationalError as problem:
         copy.close()
@@ -33,7 +33,7 @@ def snapshot(path: Path) -> sqlite3.Connection:
     return copy
 
 
-def _open_read_only(path: Path) -> sqlite3.Connection:
+def open_read_only(path: Path) -> sqlite3.Connection:
     """A connection that holds a read lock and leaves no file beside the database."""
     with path.open("rb") as file:
         wal_mode = file.read(20)[18:20] == b"\2\2"

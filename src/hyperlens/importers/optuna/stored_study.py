@@ -35,7 +35,8 @@ _TRACES = {
 @dataclass
 class StoredTrial:
     """One trial. `state` and `attributes` are Optuna's; `values` is None before it is told, `steps` are
-    the intermediate values, `pruner` is that of its study where that is known."""
+    the intermediate values, `pruner` is that of its study where that is known. `made` is what was made
+    of it when it was read before, and how."""
 
     number: int
     state: str
@@ -46,6 +47,7 @@ class StoredTrial:
     params: dict[str, Any] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
     pruner: str | None = None
+    made: Any = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def reason(self) -> str | None:
@@ -62,6 +64,8 @@ class StoredTrial:
     def excess(self) -> dict[str, float]:
         """By how much it exceeds its constraints, by their names: what `constraints_func` returned has
         numbers, what `set_constraint` was told has names (from Optuna 5 on)."""
+        if not self.attributes:
+            return {}
         found = self.attributes.get(EXCESS)
         listed = found if isinstance(found, (list, tuple)) else ()
         known = {f"constraint {k + 1}": x for k, x in enumerate(listed)}
@@ -73,6 +77,8 @@ class StoredTrial:
 
     @property
     def proposer(self) -> str | None:
+        if not self.attributes:
+            return None
         names = [str(self.attributes[k]) for k in PROPOSERS if self.attributes.get(k)]
         names += [_TRACES[s] for s in _TRACES if any(k.startswith(s) for k in self.attributes)]
         return names[0] if names else None

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import NoTrials, SourceError, listed
 from hyperlens.importers.optuna.extras import restore
+from hyperlens.importers.optuna.following import Followed
 from hyperlens.importers.optuna.parameter_ranges import Distributions, parameter_of
 from hyperlens.importers.optuna.recorded_space import recorded_space
 from hyperlens.importers.optuna.sql import read_server, read_sqlite
@@ -78,7 +80,7 @@ def from_url(url: str, options: ReadOptions) -> History:
     """Read a study by the address of its storage, such as `sqlite:///demo.db`."""
     address = databases.parse(url)
     if address.get_backend_name() != "sqlite":
-        stored = read_server(url, options.study, bool(options.constraints))
+        stored = read_server(url, options.study, bool(options.constraints), options.followed)
         where = address.database or address.host
         return _history(stored, f"Optuna study '{stored.name}' in {where}", options)
     path = Path((address.database or "").removeprefix("file:"))
@@ -94,10 +96,10 @@ def from_url(url: str, options: ReadOptions) -> History:
 def from_file(
     path: Path,
     options: ReadOptions,
-    read: Callable[[Path, str | None, bool], StoredStudy] = read_sqlite,
+    read: Callable[[Path, str | None, bool, Followed | None], StoredStudy] = read_sqlite,
 ) -> History:
     """Read a study out of a SQLite file, or of a journal by its reader."""
-    stored = read(path, options.study, bool(options.constraints))
+    stored = read(path, options.study, bool(options.constraints), options.followed)
     return _history(stored, f"Optuna study '{stored.name}' in {path.name}", options)
 
 
@@ -193,6 +195,15 @@ def _directed(
 
 
 def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> Trial:
+    """The trial of a History; what was made of it before, if it was read the same way."""
+    how = (*order, *limits)
+    if trial.made is None or trial.made[0] != how:
+        trial.made = how, _new_trial(trial, order, limits)
+    made: Trial = trial.made[1]
+    return made
+
+
+def _new_trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> Trial:
     values = [math.nan if value is None else float(value) for value in trial.values or ()]
     values += [math.nan] * (len(order) - len(values))
     proposal = Proposal.from_dict(trial.attributes.get(PROPOSAL))
@@ -210,7 +221,7 @@ def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> T
         proposal=proposal,
         excess=tuple(trial.excess.get(name, math.nan) for name in limits),
         curve=Curve.raced(trial.steps, trial.attributes.get(RUNGS), budget, values[0])
-        if len(order) == 1
+        if len(order) == 1 and (trial.steps or trial.attributes)
         else None,
     )
 
@@ -227,8 +238,10 @@ def _fitted(
             f"The study never set {listed(missing)} of the given space; correct the names in "
             "the space."
         )
-    for trial in trials:
-        trial.params = {name: v for name, v in trial.params.items() if name in known}
+    trials = [
+        replace(trial, params={name: v for name, v in trial.params.items() if name in known})
+        for trial in trials
+    ]
     finished = [trial.state != "FAIL" for trial in trials]
     whole, remarks = settle(space, [trial.params for trial in trials], finished)
     notes += remarks
@@ -258,6 +271,6 @@ def _inferred_space(
             "with at least one range or choice."
         )
     conditions = infer(parameters, rows)
-    for trial in trials:
-        trial.params |= conditions.flagged(trial.params)
+    if conditions.flags:
+        trials[:] = [replace(t, params=t.params | conditions.flagged(t.params)) for t in trials]
     return conditions.space(parameters, constants)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,16 +11,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hyperlens.errors import NO_PARQUET, SourceError, listed
+from hyperlens.importers.extent import check_extent
 from hyperlens.importers.files import json_lines, load_json
 from hyperlens.importers.values import flat, one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MOST_BYTES = 512 * 2**20  # of a table as text
-MOST_COLUMNS = 10_000
-MOST_ROWS = 2_000_000
-MOST_CELLS = 40_000_000  # each takes some fifty bytes in memory
 _BLOCK = 2**20
 
 
@@ -81,35 +76,6 @@ def from_records(document: Any, notes: Sequence[str], what: str) -> DataFrame:
 def _writable(name: Any) -> str:
     """A column's name; half of a surrogate pair, which JSON may hold, is written out."""
     return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def check_extent(what: str, size: int = 0, rows: int = 0, columns: int = 0) -> None:
-    """Refuse a table before it fills the memory; HYPERLENS_LIMIT=4 allows four times as much."""
-    times = limit_factor()
-    for count, most, name in (
-        (size >> 20, MOST_BYTES >> 20, "MiB"),
-        (columns, MOST_COLUMNS, "columns"),
-        (rows, MOST_ROWS, "rows"),
-        (rows * columns, MOST_CELLS, "cells"),
-    ):
-        if count > most * times:
-            raise SourceError(
-                f"{what} has {count} {name}, more than the {most * times:g} that are read; keep its "
-                "parameters and costs alone, or allow more with HYPERLENS_LIMIT="
-                f"{math.ceil(count / most)}."
-            )
-
-
-def limit_factor() -> float:
-    """How many times the usual limits the user allows."""
-    given = os.environ.get("HYPERLENS_LIMIT", "1")
-    try:
-        times = float(given)
-    except ValueError:
-        times = math.nan
-    if not (math.isfinite(times) and times > 0):
-        raise SourceError(f"HYPERLENS_LIMIT is '{given}'; give a number such as 4.")
-    return times
 
 
 def _parquet(path: Path) -> DataFrame:

@@ -308,7 +308,7 @@ class Store:
         since = self._since.pop(trial.number, None)
         if since is not None and proposal.rung is not None:
             before = proposal.spans[: len(rungs_below(trial, proposal.budget or 0.0))]
-            proposal = replace(proposal, spans=(*before, (since, time.time())))
+            proposal = replace(proposal, spans=(*before, (since, max(since, time.time()))))
             own = self._trial_id(trial.number)
             self._storage.set_trial_user_attr(own, PROPOSAL, proposal.to_dict())
 

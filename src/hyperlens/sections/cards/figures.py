@@ -6,12 +6,13 @@ from typing import Any
 from plotly.graph_objects import Figure
 
 from hyperlens.plots import draw
-from hyperlens.record import Record
+from hyperlens.record import Record, as_csv
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.explanation import Unavailable
 
 DIGITS = 7  # of a number in a figure
 MOST_CSV = 1_000_000  # letters of the table that a card offers: a page stays one that can be sent
+SOME_ROWS = 1000
 
 
 def figure_of(record: Record) -> dict[str, Any]:
@@ -38,14 +39,24 @@ def card_of(record: Record, id: str, title: str, *how: str, **other: Any) -> Car
         other["figure"] = figure_of(record)
     if "table" not in other:
         other["table"] = record.tables[0]
-    csv = record.to_csv()
     own: dict[str, Any] = {
         "lead": record.lead,
-        "csv": csv if len(csv) <= MOST_CSV else None,
+        "csv": small_csv(record),
         "verdict": getattr(record, "verdict", None),
         "notes": tuple(note for note in record.notes if note not in record.lead),
     }
     return Card(id=id, title=title, how=how, **own | other)
+
+
+def small_csv(record: Record) -> str | None:
+    """The table as CSV; None where it is too large to be offered, which some of its rows tell."""
+    frame = record.frame
+    if len(frame) > SOME_ROWS:
+        some = len(as_csv(frame.iloc[:SOME_ROWS].copy())) / SOME_ROWS * len(frame)
+        if some > 2 * MOST_CSV:
+            return None
+    csv = record.to_csv()
+    return csv if len(csv) <= MOST_CSV else None
 
 
 def unavailable(record: Unavailable, id: str, title: str | None = None) -> Card:

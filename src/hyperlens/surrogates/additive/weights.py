@@ -98,7 +98,7 @@ class Weights:
     @property
     def _step(self) -> int:
         """Rows predicted at once: fewer where a row has many features, whose products fill memory."""
-        return min(CHUNK, max(2**23 // max(len(self.w), 1), 1))
+        return min(CHUNK, max(2**20 // max(len(self.w), 1), 1))
 
     def at(self, X: FloatArray) -> FloatArray:
         """The mean of the draws at vectors X (m, d)."""
