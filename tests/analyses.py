@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
-from fronts import front, on_both, sure_front, traded
+from fronts import chosen, front, on_both, sure_front, traded
 from questions import as_formula, in_common, reached, told_apart
 from views import ahead, learnt, next_space, searched, together, tree, tuned
 
@@ -330,6 +330,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "luck": lucky(),
         "pareto": front(name, choice, text),
         "true_front": sure_front(text),
+        "choice": chosen(name, choice, text),
         "tradeoff": (traded(name, text),),
         "effects_of": (on_both(effect(name), replace(effect(name), objective=text)),),
         "feasibility": None,

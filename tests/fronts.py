@@ -6,8 +6,10 @@ import numpy as np
 
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.models.verdict import Verdict
+from hyperlens.explain.objectives.choose import Choice
 from hyperlens.explain.objectives.effects_of import EffectsOf
 from hyperlens.explain.objectives.pareto import ParetoFront
+from hyperlens.explain.objectives.point_of_front import Reasons, Trade
 from hyperlens.explain.objectives.tradeoff import Takeover, Tradeoff
 from hyperlens.explain.objectives.true_front import TrueFront
 
@@ -51,6 +53,32 @@ def sure_front(text: str = "plain") -> TrueFront:
         level=0.9,
         seed=7,
         notes=(text,),
+    )
+
+
+def chosen(name: str = "lr", choice: str = "adam", text: str = "plain") -> Choice:
+    """Trial 0; trial 2 has a better loss for less of what is maximised."""
+    return Choice(
+        objectives=("loss", text),
+        maximize=(False, True),
+        where=None,
+        prefer=None,
+        trial=0,
+        values={name: 0.1, "opt": choice},
+        costs=np.array([1.0, 9.0]),
+        best=np.array([0.4, 9.0]),
+        within=3,
+        trials=3,
+        notes=(text,),
+        trades=(Trade("loss", 2, np.array([0.6, -4.0])),),
+        parameters=(name, "opt"),
+        because=Reasons(
+            contributions=np.array([[0.2, 2.0], [-0.1, 1.0]]),
+            expected=np.array([1.0, 9.0]),
+            average=np.array([0.9, 6.0]),
+            spread=np.array([0.4, 2.0]),
+            verdict=TRUST,
+        ),
     )
 
 

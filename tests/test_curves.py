@@ -302,6 +302,26 @@ def test_budgets_of_one_configuration_are_its_curve() -> None:
 # Odd curves, in one sentence
 
 
+def test_budgets_are_compared_two_by_two() -> None:
+    """Of 20 configurations at budget 1 the best ten went on to 3, of these four to 9."""
+    cost = np.array([[k, k + (k % 2) * 3.0, 2.0 * k] for k in range(20)])
+    values = SPACE.decode(SPACE.sample(20, 0))
+    trials = [
+        hl.Trial(100 * j + k, values[k], (float(cost[k, j]),), budget=3.0**j)
+        for j, last in enumerate((20, 10, 4))
+        for k in range(last)
+    ]
+    found = hl.curves(hl.History(SPACE, (hl.Objective("loss"),), tuple(trials)))
+    (pair,) = found.pairs  # four are too few
+    assert (pair.smaller, pair.larger, pair.count) == (1.0, 3.0, 10)
+    expected = scipy.stats.spearmanr(cost[:10, 0], cost[:10, 1]).statistic
+    assert pair.correlation == pytest.approx(expected)
+    assert pair.low <= pair.correlation <= pair.high
+    assert f"1 and 3 {expected:.2f} (" in found.lead[1]
+    assert "; 10 configurations)" in found.lead[1]
+    assert found.tables[1].columns[:2] == ("budget", "and budget")
+
+
 def test_without_curves_it_is_refused() -> None:
     plain = [hl.Trial(k, {"x": k / 9, "z": 0.5}, (1.0,)) for k in range(9)]
     run = hl.History(SPACE, (hl.Objective("loss"),), tuple(plain))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -117,6 +118,10 @@ def test_what_cannot_be_a_front_says_so() -> None:
         hl.pareto(run(np.array([[1.0], [2.0]]), TWO[:1]))
     with pytest.raises(hl.AnalysisError, match="There is no objective 'size'"):
         hl.pareto(run(np.ones((2, 2))), reference={"size": 1.0})
+    history = run(np.array([[1.0, 0.9], [2.0, 0.8]]))
+    once = history.trials[0]
+    twice = replace(history, trials=(*history.trials, replace(once, number=20, costs=(0.9, 0.9))))
+    assert "3 trials are 2 configurations; here each trial stands" in hl.pareto(twice).notes[0]
     missing = hl.pareto(run(np.array([[1.0, 0.9], [2.0, np.nan], [0.5, 0.1]])))
     assert missing.number.tolist() == [10, 12]
     assert "1 of 3 trials did not end with all objectives" in missing.notes[0]
@@ -126,6 +131,54 @@ def test_what_cannot_be_a_front_says_so() -> None:
     assert many.lead == (many.sentence,)
     three = hl.pareto(run(np.random.default_rng(0).random((8, 3)), five[:3]))
     assert len({trace.xaxis for trace in three.plot().data}) == 4  # a panel for each two, and below
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_steps_of_the_front_run_where_both_are_worse(up: bool) -> None:
+    """Between two members the line goes through the worse of both, whichever way is better."""
+    costs = np.array([[1.0, 0.5], [2.0, 0.8], [4.0, 0.9]]) * [-1.0 if up else 1.0, 1.0]
+    drawn = hl.pareto(run(costs, (hl.Objective("x", up), TWO[1]))).plot()
+    front = next(t for t in drawn.data if t.name == "front")
+    assert front.line.shape == "hv"  # first along x, at the y of the one before
+    assert np.abs(front.x).tolist() == [
+        1.0,
+        2.0,
+        4.0,
+    ]  # the best first, so that this y is the worse
+    assert list(front.y) == [0.5, 0.8, 0.9]
+
+
+def test_a_front_that_would_be_a_speck_is_looked_at_closely() -> None:
+    costs = np.array([[1.0, 0.5], [2.0, 0.8], [100.0, 0.1], [1.5, 0.4]])
+    drawn = hl.pareto(run(costs)).plot()
+    assert tuple(drawn.layout.xaxis.range) == (0.9, 4.0)
+    assert drawn.layout.yaxis.range is None
+    assert "not shown: 1 trials" in drawn.layout.xaxis.title.text
+
+
+def test_why_a_point_of_the_front_is_there() -> None:
+    """latency = 2 k, accuracy = x + 0.1 k: what each adds is known, k is traded."""
+    values = SPACE.decode(SPACE.sample(40, 0))
+    trials = tuple(
+        hl.Trial(i, v, (2.0 * v["k"], v["x"] + 0.1 * v["k"])) for i, v in enumerate(values)
+    )
+    history = hl.History(SPACE, TWO, trials)
+    found = hl.choose(history, why=True)
+    because = found.because
+    assert because is not None
+    own = trials[found.trial].values
+    k, x = own["k"] - 5.0, own["x"] - 0.5
+    true = {"k": [2 * k, 0.1 * k], "x": [0.0, x]}
+    for name, added in zip(found.parameters, because.contributions, strict=True):
+        assert (np.abs(added - true[name]) < [0.3, 0.03]).all()
+    assert (np.abs(because.average - [10.0, 1.0]) < [0.3, 0.03]).all()
+    sums = because.contributions.sum(axis=0) + because.average
+    np.testing.assert_allclose(sums, because.expected)
+    assert found.lead[-1].startswith(f"k {own['k']} is traded: good for ")
+    (first, second) = found.plot().data
+    assert len(first.y) == len(second.y) == 2
+    with pytest.raises(TypeError, match="why=True"):
+        hl.choose(history).plot()
 
 
 def test_a_trial_is_chosen_within_limits_and_what_they_cost_is_said() -> None:
@@ -140,6 +193,21 @@ def test_a_trial_is_chosen_within_limits_and_what_they_cost_is_said() -> None:
     assert hl.choose(history).trial == hl.pareto(history).knee
     assert hl.choose(history, prefer="accuracy").trial == 12
     assert hl.choose(history, "latency <= 4", accuracy__ge=0.6, prefer="latency").trial == 11
+    assert hl.choose(history, prefer="latency").trades[0].gain.tolist() == [
+        -1.0,
+        pytest.approx(0.3),
+    ]
+    found = hl.choose(history, trial=11)
+    assert found.lead == (
+        "Trial 11 is on the front of all 4 trials: latency 2, accuracy 0.8.",
+        "Next on the front, trial 10 gains 1 of latency for 0.3 of accuracy; trial 12 gains 0.1 of "
+        "accuracy for 2 of latency.",
+    )
+    assert "trial 10 is at least as good in all" in hl.choose(history, trial=13).sentence
+    with pytest.raises(hl.AnalysisError, match="Trial 3 is not among the 4 trials"):
+        hl.choose(history, trial=3)
+    with pytest.raises(hl.AnalysisError, match="leave out one of the two"):
+        hl.choose(history, trial=11, latency__lt=3)
     free = hl.choose(history, latency__le=4)
     assert "The limit costs nothing" in free.sentence
     with pytest.raises(hl.AnalysisError, match="'latency' is no limit; write 'latency__lt'"):
@@ -219,6 +287,7 @@ def test_commands_and_sections_have_the_front(tmp_path: Path) -> None:
     assert "The reference 'latency' is not understood" in str(found.exception)
     asked = Explanation(history, Choices())
     shown = {"objectives": "Pareto front", "true_front": "How sure the front is"}
+    shown |= {"choice": "The knee of the front"}
     shown |= {"tradeoff": "Importance from latency to accuracy"}
     for section in PLAN:
         if section.id in shown:

@@ -63,6 +63,7 @@ def test_cards_come_in_order() -> None:
         "parallel",
         "pareto",
         "true-front",
+        "choice",
         "luck",
         "curves",
         "pruning",
@@ -114,7 +115,7 @@ def test_summary_says_how_the_run_went() -> None:
         ("momentum", "inactive", "only when opt is adam"),
         ("epochs", "9", "constant"),
     )
-    assert [f.value for f in summary.facts] == ["0.4", "4", "lr", "caution"]
+    assert [f.value for f in summary.facts] == ["0.4", "4", "2", "lr", "caution"]
 
 
 def test_a_surrogate_that_fails_names_nothing_in_the_headline() -> None:
@@ -123,7 +124,7 @@ def test_a_surrogate_that_fails_names_nothing_in_the_headline() -> None:
     assert isinstance(importance, hl.Importance)
     failing = replace(importance, verdict=replace(CAUTION, word="do not trust"))
     facts = card(changed(made, importance=failing).cards, "summary").facts
-    assert [f.value for f in facts] == ["0.4", "4", "not known", "do not trust"]
+    assert [f.value for f in facts] == ["0.4", "4", "2", "not known", "do not trust"]
 
 
 def test_trace_says_what_came_after_the_best() -> None:

@@ -175,6 +175,7 @@ def records() -> dict[str, Record]:
         hl.winner(run),
         hl.pareto(twice),
         hl.choose(twice, "loss < 1e9"),
+        hl.choose(twice, why=True),
         hl.true_front(twice),
         hl.feasibility(with_limits(run, ["loss < 5", "lr > 0.001"])),
         hl.tradeoff(twice),

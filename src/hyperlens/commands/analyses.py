@@ -221,12 +221,23 @@ def choose(
     prefer: Annotated[
         str | None, typer.Option(help="The objective to be best in; else one without a limit.")
     ] = None,
+    trial: Annotated[
+        int | None, typer.Option(help="A trial to look at instead of choosing one.")
+    ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="What each of its values does to each objective.")
+    ] = False,
+    seed: Annotated[int, SEED] = 0,
     part: Part,
     form: Form = "table",
 ) -> None:
     """Limits are given by --where: "latency < 20 and size <= 3"."""
+    from hyperlens import terminal
+
     history, _ = read(source, reading, replace(part, where=None))
-    record = hl.choose(history, part.where, prefer=prefer)
+    with terminal.announced_compilation(), terminal.progress() as step:
+        step("choose", 0.0)
+        record = hl.choose(history, part.where, prefer=prefer, trial=trial, why=why, seed=seed)
     print_record(record, form, history.warnings(every=True))
 
 

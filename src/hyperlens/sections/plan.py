@@ -61,6 +61,7 @@ PLAN = (
     Section("overview", "Overview", "run.overview", quick=True),
     Section("objectives", "Overview", "run.objectives", quick=True),
     Section("true_front", "Overview", "run.true_front"),
+    Section("choice", "Overview", "questions.choice"),
     Section("winner", "Overview", "next.winner"),
     Section("feasibility", "Overview", "run.feasibility"),
     Section("failures", "Overview", "run.failures"),

@@ -4,6 +4,7 @@ from hyperlens import words as say
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.importance.importance_words import absent, where
 from hyperlens.explain.next.winner import Winner
+from hyperlens.explain.objectives.pareto import ParetoFront
 from hyperlens.explain.run.configurations import BEST_VALUE
 from hyperlens.explain.run.overview import Overview
 from hyperlens.plots.parts.texts import short
@@ -15,6 +16,7 @@ from hyperlens.sections.next.winner import LUCK, caution
 from hyperlens.sections.panels import panels
 from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import QUESTION, leading
+from hyperlens.sections.run.objectives import PARETO
 from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.surrogates import SURROGATES
 from hyperlens.tables import Column, Table, table
@@ -90,6 +92,7 @@ def _facts(records: Records) -> tuple[Fact, ...]:
             meanings.BEST,
         ),
         Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed", meanings.TRIALS),
+        *_front(records),
     ]
     if isinstance(importance, Importance):
         name, detail = "not known", "from these trials"
@@ -100,6 +103,15 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         detail = "on what mattered"
         facts.append(Fact("verdict", importance.verdict.word, detail, meanings.VERDICT))
     return tuple(facts)
+
+
+def _front(records: Records) -> list[Fact]:
+    """Of several objectives: how many trials are on the front, and its knee."""
+    front = records[PARETO]
+    if not isinstance(front, ParetoFront):
+        return []
+    detail = f"of {len(front.compared)} trials; its knee is trial {front.knee}"
+    return [Fact("on the front", str(len(front.members)), detail, meanings.FRONT)]
 
 
 def _within(overview: Overview) -> str:

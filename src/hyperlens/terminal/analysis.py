@@ -7,14 +7,18 @@ from rich.text import Text
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.next.winner import Winner
+from hyperlens.explain.objectives.pareto import ParetoFront
+from hyperlens.explain.objectives.tradeoff import Tradeoff
 from hyperlens.sections.advice import what_next
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.explanation import Unavailable
 from hyperlens.sections.next.winner import LUCK, caution
 from hyperlens.sections.parameters.importance import both, leading
 from hyperlens.sections.parameters.regions import REGIONS
+from hyperlens.sections.parameters.tradeoff import TRADEOFF
 from hyperlens.sections.run.failures import FAILURES
 from hyperlens.sections.run.models import MODELS, WINNER
+from hyperlens.sections.run.objectives import PARETO
 from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.run.search import BIAS
 from hyperlens.sections.summary import aside, warnings
@@ -46,6 +50,9 @@ def show_analysis(analysis: Analysis) -> None:
             console.print(drawn(importance.tables[0], MOST_ROWS))
         for sentence in importance.lead:
             console.print(Text(printable(sentence)))
+    for record in analysis[TRADEOFF]:
+        if isinstance(record, Tradeoff) and record.verdict.known:
+            console.print(Text(printable(record.sentence)))
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions) and r.gain > 0]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     leads = [surrogates.sentence] if surrogates.qualities else []
@@ -86,6 +93,8 @@ def _facts(analysis: Analysis) -> Table:
     rows.add_row("", Text(printable(", ".join(values))))
     if doubt := caution(analysis):
         rows.add_row("", Text(printable(doubt)))
+    if isinstance(front := analysis[PARETO], ParetoFront):
+        rows.add_row("front", Text(printable(front.sentence)))
     if isinstance(importance := leading(analysis), Importance):
         verdict = importance.verdict
         rows.add_row("verdict", Text(printable(verdict.sentence), style=COLOURS[verdict.word]))

@@ -14,6 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.curves.between_budgets import (
+    BudgetPair,
+    budget_pairs,
+    neighbours_said,
+    pairs_table,
+)
 from hyperlens.explain.curves.course import Course, course
 from hyperlens.explain.curves.paths import STEP, Paths, paths
 from hyperlens.explain.curves.pruning import Pruning, pruning
@@ -69,6 +75,7 @@ class LearningCurves(Record):
     level: float
     seed: int
     notes: tuple[str, ...] = ()
+    pairs: tuple[BudgetPair, ...] = ()  # of the budgets of a race
 
     @property
     def total(self) -> int:
@@ -127,7 +134,13 @@ class LearningCurves(Record):
     @property
     def lead(self) -> tuple[str, ...]:
         parts = (self.pruning, self.course)
-        return self.sentence, *(part.sentence for part in parts if part is not None)
+        return *self.early_said, *(part.sentence for part in parts if part is not None)
+
+    @property
+    def early_said(self) -> tuple[str, ...]:
+        """How early the ranking of the end is known, and how alike budgets rank."""
+        said = neighbours_said(self.pairs, self.noun, self.level)
+        return tuple(filter(None, (self.sentence, said)))
 
     def pruned(self, trial: int) -> str:
         """Why this trial was stopped: at which step, where it stood, where it would have ended."""
@@ -154,7 +167,12 @@ class LearningCurves(Record):
             ),
             Column("trials", self.count, number, TRIALS),
         )
-        return own, *(t for part in (self.pruning, self.course) if part for t in part.tables)
+        others = (pairs_table(self.pairs, self.level),) if self.pairs else ()
+        return (
+            own,
+            *others,
+            *(t for part in (self.pruning, self.course) if part for t in part.tables),
+        )
 
     def _columns(self) -> dict[str, Any]:
         return {self.axis: self.steps, **self._fields("correlation", "low", "high", "count")}
@@ -202,6 +220,7 @@ def curves(
         level=level,
         seed=seed,
         notes=_notes(found),
+        pairs=budget_pairs(found, level, resamples),
     )
 
 

@@ -20,6 +20,7 @@ from hyperlens.words import counted, number, percent, tenths
 MOST_STOPS = 32  # different steps at which ends are told from
 MOST_TRIALS = 2000  # kept, the most promising first
 NONE = 0.05  # trials lost on average, below which none is said
+MOST_LIKELY = 0.99  # a probability beyond is not told from certainty
 MOSTLY = 0.95  # of the stopped trials were worse than the median: a median rule explains them
 STOOD = "Its place among the trials before it that had reached the same step, the best being 1."
 TRIAL = "The number of the trial that was stopped."
@@ -100,10 +101,12 @@ class Pruning(Record):
                 f"the best, {number(self.best)}."
             )
         ends = f"{percent(self.level)} interval {self.lost_low:.0f} to {self.lost_high:.0f}"
+        likely = min(self.chance_any, MOST_LIKELY)
+        chance = f"{'above' if self.chance_any > MOST_LIKELY else 'of'} {percent(likely)}"
         return (
             f"{stopped}; of {self.told} whose end can be predicted {self.lost:.1f} would have beaten "
-            f"the best, {number(self.best)}, on average ({ends}), at least one with a probability of "
-            f"{percent(self.chance_any)}."
+            f"the best, {number(self.best)}, on average ({ends}), at least one with a probability "
+            f"{chance}."
         )
 
     @property

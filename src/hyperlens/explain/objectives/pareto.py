@@ -103,8 +103,8 @@ class ParetoFront(Record):
         )
         return (
             f"The front dominates {percent(total)} of the box between the best of each objective and "
-            f"the reference point ({ends}). It last grew with trial {self.number[last]}; "
-            f"{counted(after, 'trial')} came after."
+            f"the reference point ({ends}). It last grew with trial {self.number[last]}"
+            + (f"; {counted(after, 'trial')} came after." if after else ", the last one.")
         )
 
     @property
@@ -173,6 +173,7 @@ def pareto(history: History, *, reference: dict[str, float] | None = None) -> Pa
         notes=(
             *_constant(history, costs),
             *_left_out(history, len(rows)),
+            *_repeated(history.vectors[rows]),
             *_exceeding(history, kept),
             *_too_many(m),
         ),
@@ -213,12 +214,10 @@ def _hypervolume(costs: FloatArray, reference: FloatArray, compared: IntArray) -
 def _exceeding(history: History, kept: BoolArray) -> list[str]:
     if kept.all():
         return []
-    limits = " and ".join(history.limits)
     if not kept.any():
+        limits = " and ".join(history.limits)
         return [f"No trial keeps {limits}; the front is that of all trials."]
-    broken = int((~kept).sum())
-    verb = "exceeds" if broken == 1 else "exceed"
-    return [f"{broken} of {counted(len(kept), 'trial')} {verb} {limits}."]
+    return list(filter(None, (history.limited(),)))
 
 
 def _constant(history: History, costs: FloatArray) -> list[str]:
@@ -230,12 +229,23 @@ def _constant(history: History, costs: FloatArray) -> list[str]:
 
 
 def _left_out(history: History, kept: int) -> list[str]:
-    left = len(history.trials) - kept
-    if not left:
+    """Of those that ended as they should; of the others the run itself says how they ended."""
+    ended = int(history.is_analysed.sum())
+    if kept == ended:
         return []
     return [
-        f"{left} of {counted(len(history.trials), 'trial')} did not end with all objectives, or are at "
-        "a lower budget, and are not compared."
+        f"{ended - kept} of {counted(ended, 'trial')} did not end with all objectives, diverged, or are "
+        "at a lower budget, and are not compared."
+    ]
+
+
+def _repeated(X: FloatArray) -> list[str]:
+    different = len(np.unique(np.where(np.isnan(X), -1.0, X), axis=0))
+    if different == len(X):
+        return []
+    return [
+        f"{len(X)} trials are {counted(different, 'configuration')}; here each trial stands for itself, "
+        "and how surely a configuration is on the front says hyperlens true-front (hl.true_front)."
     ]
 
 

@@ -154,15 +154,14 @@ class Tradeoff(Record):
         """Shares of each objective and of both alike, side by side."""
         a, b = self.objectives
         middle = int(np.argmin(np.abs(self.weight - 0.5)))
-        columns = [Column("effect", self.names)]
+        shares, intervals = [], []
         for title, k in ((a, 0), ("both alike", middle), (b, -1)):
             limits = ends(self.low[:, k], self.high[:, k])
             what = f"the sum of {a} and {b}" if k == middle else title
-            columns += [
-                Column(title, self.share[:, k], tenths, SHARE.format(what=what)),
-                Column(f"{percent(self.level)} interval, {title}", limits, between(tenths), SURE),
-            ]
-        return (table(*columns),)
+            shares.append(Column(title, self.share[:, k], tenths, SHARE.format(what=what)))
+            name = f"{percent(self.level)} interval, {title}"
+            intervals.append(Column(name, limits, between(tenths), SURE))
+        return (table(Column("effect", self.names), *shares, *intervals),)
 
     def _columns(self) -> dict[str, Any]:
         count = len(self.weight)

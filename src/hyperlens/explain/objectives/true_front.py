@@ -190,7 +190,7 @@ def true_front(
         observed=(sign * asked.observed)[order],
         expected=(sign * T.mean(axis=0))[order],
         probability=probability[order],
-        on=on_front(asked.observed)[order],
+        on=_or_equal(asked.observed)[order],
         hypervolume=float(front.hypervolume[-1]),
         volumes=volumes(T, inside, *_box(front, sign), tails) if known else np.full(3, np.nan),
         across=sign[0] * across,
@@ -216,6 +216,12 @@ def _check(history: History, noise: Mapping[str, float] | None, level: float) ->
             "trials of the front and compare their means."
         )
     return given
+
+
+def _or_equal(costs: FloatArray) -> BoolArray:
+    """Which rows no other one beats; all of equal ones."""
+    front = costs[on_front(costs)]
+    return np.asarray((costs[:, None] == front).all(axis=2).any(axis=1))
 
 
 def _box(front: ParetoFront, sign: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.objectives.pareto import ParetoFront
 from hyperlens.plots.parts.colours import BLUE, GREY, VERMILLION
 from hyperlens.plots.parts.marks import dots, line
 from hyperlens.plots.parts.style import figure
-from hyperlens.plots.parts.texts import directed, safe, short, value_text
+from hyperlens.plots.parts.texts import directed, safe, short, unshown, value_text
 from hyperlens.plots.parts.thinning import thinned
 from hyperlens.words import number
 
 MOST_PAIRS = 3  # of objectives, one panel each
+SPECK, FAR, MARGIN = 6.0, 2.0, 0.1  # lengths of the front
 MOST_LINES = 12  # of a configuration on hover
 HEIGHT, GROWTH = 380, 170
 GAP = 0.09  # between panels, of the width
+STEPS = (
+    "hv"  # members come the best in the first objective first: between two of them nothing is known
+)
+# to be better than the worse of both
 
 
 def draw(record: ParetoFront) -> Figure:
@@ -63,9 +70,7 @@ def _panel(
             )  # fmt: skip
     rows = record.members
     if len(record.objectives) == 2:
-        fig.add_trace(
-            line(x[rows], y[rows], "front", BLUE, width=1.5, shape=_steps(record), **axes)
-        )
+        fig.add_trace(line(x[rows], y[rows], "front", BLUE, width=1.5, shape=STEPS, **axes))
     texts = [_said(record, i, place) for place, i in enumerate(rows.tolist())]
     mark = {"color": BLUE, "size": 9}
     fig.add_trace(
@@ -88,26 +93,45 @@ def _panel(
              meta=_trials(record, at.tolist()), **axes)
     )  # fmt: skip
     number_ = k + 1 if k else ""
+    near = [_near(record, each) for each in (a, b)]
+    inside = np.all([(record.costs[:, j] >= low) & (record.costs[:, j] <= high)
+                     for j, (low, high) in zip((a, b), near, strict=True)], axis=0)  # fmt: skip
+    beyond = unshown(int((~inside).sum()), "trials far behind the front")
     fig.update_layout({
         f"xaxis{number_}": {
-            "title": {"text": directed(record.objectives[a], record.maximize[a])},
-            "domain": across, "anchor": f"y{k + 1}",
+            "title": {"text": directed(record.objectives[a], record.maximize[a]) + beyond},
+            "domain": across, "anchor": f"y{k + 1}", **_range(near[0]),
         },
         f"yaxis{number_}": {
             "title": {"text": directed(record.objectives[b], record.maximize[b])},
-            "domain": up, "anchor": f"x{k + 1}",
+            "domain": up, "anchor": f"x{k + 1}", **_range(near[1]),
         },
     })  # fmt: skip
+
+
+def _near(record: ParetoFront, k: int) -> tuple[float, float]:
+    """What is shown of an objective: all, or, where the front would be a speck of it, the front with
+    what lies FAR times its length behind it."""
+    low, high = _ends(record.costs[record.front, k])
+    length = high - low
+    lowest, highest = _ends(record.costs[:, k])
+    if not 0 < length * SPECK < highest - lowest:
+        return -math.inf, math.inf
+    behind, ahead = FAR * length, MARGIN * length
+    return (low - behind, high + ahead) if record.maximize[k] else (low - ahead, high + behind)
+
+
+def _ends(costs: NDArray[np.float64]) -> tuple[float, float]:
+    return float(costs.min()), float(costs.max())
+
+
+def _range(near: tuple[float, float]) -> dict[str, Any]:
+    return {"range": list(near)} if math.isfinite(near[0]) else {}
 
 
 def _trials(record: ParetoFront, rows: list[int]) -> dict[str, Any]:
     """Which trial each point is, for a page."""
     return {"trials": record.number[rows].tolist()}
-
-
-def _steps(record: ParetoFront) -> str:
-    """Between two trials of the front nothing is known to be better than the worse of both."""
-    return "vh" if record.maximize[0] else "hv"
 
 
 def _growth(fig: Figure, record: ParetoFront, k: int, up: list[float]) -> None:

@@ -47,7 +47,7 @@ def draw(record: TrueFront) -> Figure:
 def _add_band(fig: Figure, record: TrueFront) -> None:
     """Between what is attained almost surely and what is attained hardly."""
     low, middle, high = record.band
-    shape = "vh" if record.maximize[0] else "hv"
+    shape = "hv"  # from better to worse of the first objective, whatever its direction
     for edge, other in ((low, high),):
         both = np.isfinite(edge) & np.isfinite(other)
         x = record.across[both].tolist()

@@ -7,6 +7,10 @@ BEST = "The best measured value among the complete trials, exactly as the run re
 TRIALS = (
     "All trials of the run; analysed are the complete ones with a finite result, at one budget."
 )
+FRONT = (
+    "Trials that no other one beats: none is at least as good in all objectives and better in one. The "
+    "knee is the one with the smallest sum of costs, each as a part of the front's own range."
+)
 MATTERS = (
     "The parameter or pair with the largest share: the part of the variance of the surrogate's "
     "prediction over the whole space that is due to it (functional ANOVA)."

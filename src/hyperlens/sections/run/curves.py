@@ -37,7 +37,7 @@ def cards(records: Records) -> tuple[Card | None, ...]:
         return (card_of(record, "curves", TITLE),)
     stopped, course = record.pruning, record.course
     return (
-        card_of(record, "curves", TITLE, CORRELATION, INTERVAL, lead=(record.sentence,)),
+        card_of(record, "curves", TITLE, CORRELATION, INTERVAL, lead=record.early_said),
         card_of(stopped, "pruning", "What pruning lost", EXPECTED, CHANCE, STOOD)
         if stopped
         else None,
