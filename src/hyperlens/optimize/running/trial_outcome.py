@@ -76,6 +76,8 @@ def judged(returned: Any) -> Outcome:
     if isinstance(returned, Outcome):  # judged already, by a goal
         return returned
     shown = f"returned {shortened(said(returned, repr), 60)}, which is not a finite number"
+    if isinstance(returned, (tuple, list, dict)) and len(returned) > 1:
+        return Outcome(reason=f"{shown}; several values are named by objectives=")
     if isinstance(returned, (str, bytes, complex)):
         return Outcome(reason=shown)
     try:
