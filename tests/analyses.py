@@ -356,6 +356,7 @@ def analysis(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ana
         "path": None,
         "confirm": settling(name, choice, text),
         "confirmed": None,
+        "hindsight": None,
         "bias": searched(name),
         "comparison": runs(text),
         "across": in_common(name, choice, text),

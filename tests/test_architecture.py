@@ -172,6 +172,7 @@ PUBLIC = [
     "Footprint",
     "Forecast",
     "Formula",
+    "Hindsight",
     "History",
     "HyperlensError",
     "Importance",

@@ -1,6 +1,7 @@
 """What is known beforehand: first configurations, priors, earlier runs, and whether they helped."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,12 @@ import pytest
 from scipy.stats import norm
 
 import hyperlens as hl
-from hyperlens.errors import SpaceError
-from hyperlens.optimize.knowledge.hindsight import hindsight
+from hyperlens.errors import AnalysisError, SpaceError
+from hyperlens.explain.proposals.hindsight import Hindsight, hindsight
+from hyperlens.record import Record
+from hyperlens.sections.choices import Choices
+from hyperlens.sections.explanation import Explanation
+from hyperlens.sections.plan import PLAN
 from hyperlens.words import number
 
 SPACE = hl.Space.of(
@@ -82,7 +87,9 @@ def test_the_best_of_an_earlier_run_of_another_space_are_tried_as_far_as_they_fi
 )
 def test_hindsight_says_what_became_of_it(guess: dict[str, Any], word: str) -> None:
     run = hl.minimize(cost, SPACE, trials=24, initial=24, prior=guess)
-    (sentence,) = hindsight(run)
+    found = hindsight(run)
+    (sentence,) = found.lead
+    assert (found.verdict_of("prior"), found.sentence) == (word, sentence)
     assert sentence.startswith(
         f"The prior {word}: its 12 configurations did better than the 12 even"
     )
@@ -91,12 +98,37 @@ def test_hindsight_says_what_became_of_it(guess: dict[str, Any], word: str) -> N
     assert f"in {number(100 * wins)} % of the pairs" in sentence
 
 
-def test_nothing_is_said_of_nothing_and_too_little_is_called_so() -> None:
-    assert hindsight(hl.minimize(cost, SPACE, trials=3)) == ()
-    (sentence,) = hindsight(hl.minimize(cost, SPACE, trials=2, prior=GUESS))
-    assert sentence.startswith("Whether it helped is not known.")
-    (alone,) = hindsight(hl.minimize(cost, SPACE, trials=1, first=[GUESS]))
-    assert alone == "What was tried first cannot be judged: no configuration was even."
+def test_nothing_known_is_refused_and_too_little_is_called_so() -> None:
+    with pytest.raises(AnalysisError, match="give prior, first or learn_from"):
+        hindsight(hl.minimize(cost, SPACE, trials=3))
+    found = hindsight(hl.minimize(cost, SPACE, trials=2, prior=GUESS))
+    assert found.sentence.startswith("Whether it helped is not known.")
+    alone = hindsight(hl.minimize(cost, SPACE, trials=1, first=[GUESS]))
+    assert alone.sentence == "What was tried first cannot be judged: no configuration was even."
+
+
+def test_hindsight_of_failures_is_drawn_shown_and_read_again() -> None:
+    def failing(values: dict[str, Any]) -> float:
+        return math.nan if values["lr"] > 0.05 else cost(values)
+
+    run = hl.maximize(failing, SPACE, trials=12, initial=12, prior=GUESS, first=[GUESS])
+    found = hindsight(run)
+    failed = [t.number for t in run.trials if not math.isfinite(t.costs[0])]
+    assert failed
+    assert np.isnan(found.result[failed]).all()
+    assert f"{len(failed)} of the 12 trials of the initial design failed" in found.notes[1]
+    even = [run.trials[k].costs[0] for k, o in enumerate(found.origin) if o == "even"]
+    own = run.trials[0].costs[0]  # the only one that was tried first
+    wins = np.mean([not math.isfinite(e) or own > e for e in even])
+    assert found.better[0] == pytest.approx(wins)
+    again = Record.from_dict(found.to_dict())
+    assert isinstance(again, Hindsight)
+    assert again.to_json() == found.to_json()
+    shown = [len(trace.x) for trace in found.plot().data if trace.mode == "markers"]
+    assert sum(shown) >= 12 - len(failed)
+    section = next(section for section in PLAN if section.id == "search")
+    cards = {card.id: card for card in section.cards(Explanation(run, Choices()))}
+    assert cards["hindsight"].lead == found.lead
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ from .explain.objectives.tradeoff import Tradeoff as Tradeoff, tradeoff as trade
 from .explain.objectives.true_front import TrueFront as TrueFront, true_front as true_front
 from .explain.next.advise import Advice as Advice, advise as advise
 from .explain.next.forecast import Forecast as Forecast, forecast as forecast
+from .explain.proposals.hindsight import Hindsight as Hindsight, hindsight as hindsight
 from .explain.proposals.path import ProposalPath as ProposalPath, path as path
 from .explain.proposals.sample_size import (
     SampleSize as SampleSize,
@@ -75,7 +76,6 @@ from .optimize.models.failure_probability import (
 )
 from .optimize.optimizers.random_search import RandomSearch as RandomSearch
 from .optimize.optimizers.schedule import Schedule as Schedule, schedule as schedule
-from .optimize.knowledge.hindsight import hindsight as hindsight
 from .optimize.optimizers.smbo import SMBO as SMBO
 from .optimize.running.minimize import maximize as maximize, minimize as minimize
 from .optimize.running.stopping import Stop as Stop

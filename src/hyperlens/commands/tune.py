@@ -15,7 +15,7 @@ from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.errors import HyperlensError, SourceError, SpaceError
-from hyperlens.optimize.knowledge.hindsight import hindsight
+from hyperlens.explain.proposals.hindsight import hindsight, knew
 from hyperlens.optimize.running.goal import Goal, as_goal
 from hyperlens.optimize.running.loop import Setting
 from hyperlens.optimize.running.minimize import OptimizerName, Place, built, name_of, run
@@ -247,8 +247,8 @@ def _show(history: hl.History, setting: Setting, confirmed: bool) -> None:
     from hyperlens.terminal.run import show_run
 
     show_run(history)
-    for sentence in hindsight(history):
-        typer.echo(printable(sentence))
+    if knew(history):
+        typer.echo(printable(hindsight(history).sentence))
     if confirmed:
         typer.echo(printable(hl.confirmed(history).sentence))
     where = [str(setting.storage), "--study", str(setting.study)]

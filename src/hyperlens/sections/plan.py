@@ -109,5 +109,5 @@ HOLDS = {
         *("why", "reasons", "desirability", "payouts", "predictions", "configurations"),
         "proposal-lines",
     ),
-    "search": ("bias", "spending"),
+    "search": ("bias", "hindsight", "spending"),
 }

@@ -2,7 +2,7 @@
 
 All of it becomes rows of the initial design. What is proposed afterwards is the surrogate's alone, with
 its reasons as ever, and a wrong guess costs these rows and no more. Half of the design stays even, so
-that a run can say afterwards whether the guess was right (hindsight.py).
+that a run can say afterwards whether the guess was right (explain/proposals/hindsight.py).
 
 A guess of one parameter is a value, weights of choices, or a distribution of scipy.stats. What a guess
 or an earlier run does not speak of comes from the even design.

@@ -1,10 +1,11 @@
-"""Where the search looked, and which models it spent its trials on."""
+"""Where the search looked, which models it spent its trials on, and whether what was known helped."""
 
+from hyperlens.explain.proposals.hindsight import CHANCE, PAIRS, Hindsight, hindsight, knew
 from hyperlens.explain.run.bias import MMD, Bias, P, bias
 from hyperlens.explain.run.spending import Spending
 from hyperlens.sections.cards.card import Card
 from hyperlens.sections.cards.figures import card_of
-from hyperlens.sections.explanation import Part, Records, Unavailable, attempt
+from hyperlens.sections.explanation import Explanation, Part, Records, Unavailable, attempt
 from hyperlens.sections.run.overview import SPENDING, spending_card
 
 BIAS = Part(
@@ -13,13 +14,25 @@ BIAS = Part(
     "where the search looked",
     1.0,
 )
-PARTS = (BIAS,)
+KNOWN = "What was known beforehand"
+
+
+def _judged(e: Explanation) -> Hindsight | Unavailable | None:
+    """None where nothing was."""
+    if not knew(e.history):
+        return None
+    return attempt(KNOWN, lambda: hindsight(e.history, e.choices.objective))
+
+
+HINDSIGHT = Part("hindsight", _judged)
+PARTS = (BIAS, HINDSIGHT)
 
 
 def cards(records: Records) -> tuple[Card | None, ...]:
-    spent = records[SPENDING]
+    spent, known = records[SPENDING], records[HINDSIGHT]
     return (
         bias_card(records[BIAS]),
+        None if known is None else card_of(known, "hindsight", KNOWN, PAIRS, CHANCE),
         spending_card(spent) if isinstance(spent, Spending) and spent.choice else None,
     )
 
