@@ -4,12 +4,14 @@
 
 Parts: kills, shared, held, page, odd, load; all of them where none is named. Each has a section of
 docs/results/reliability.md, which `--save` replaces when the part has ended; so parts that take long can
-be run one at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried.
+be run one at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried,
+in `--minutes` at the most.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -37,6 +39,9 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="the number of the first odd case")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="for odd cases, at the most"
+    )
     parser.add_argument("--save", action="store_true", help=f"write {RESULT.name}")
     given = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -45,7 +50,7 @@ def main() -> None:
         "shared": (shared.ABOUT, shared.rows),
         "held": (held.ABOUT, held.rows),
         "page": (page.ABOUT, page.rows),
-        "odd": (odd.ABOUT, lambda: odd.rows(given.first, given.cases)),
+        "odd": (odd.ABOUT, lambda: odd.rows(given.first, given.cases, given.minutes)),
         "load": (load.ABOUT, load.rows),
     }
     if unknown := set(given.parts) - parts.keys():

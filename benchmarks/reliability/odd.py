@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 
@@ -16,16 +17,19 @@ sentence. The same cases, by their numbers: `python tests/odd_studies.py --case 
 """
 
 
-def rows(first: int, cases: int) -> Iterator[Row]:
-    wrong = 0
+def rows(first: int, cases: int, minutes: float) -> Iterator[Row]:
+    """So many cases, or as many as are tried in some minutes."""
+    wrong, number, until = 0, first, time.monotonic() + 60 * minutes
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for number in range(first, first + cases):
+        while number < first + cases and time.monotonic() < until:
             problem = odd_studies.attack(*odd_studies.case(number))
             if problem is not None:
                 print(number, odd_studies.case(number), problem, file=sys.stderr, flush=True)
                 wrong += 1
-            if (number - first) % 500 == 499:
-                print(number + 1 - first, "cases,", wrong, "wrong", file=sys.stderr, flush=True)
+            number += 1
+            if (number - first) % 500 == 0:
+                print(number - first, "cases,", wrong, "wrong", file=sys.stderr, flush=True)
     many = len(odd_studies.analyses())
-    yield Row(f"odd studies against {many} analyses, cases {first} to {number}", cases, wrong)
+    what = f"odd studies against {many} analyses, cases {first} to {number - 1}"
+    yield Row(what, number - first, wrong)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from hyperlens.commands.memory import give_back
 from hyperlens.commands.options import LEVEL_OR_NONE, SEED, SURROGATE, Part, Source, TableReading
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
@@ -16,6 +17,8 @@ from hyperlens.sections.choices import Choices
 Form = Annotated[Literal["table", "json"], typer.Option("--format", help="How to print it.")]
 Html = Annotated[str | None, typer.Option(help="Write the report to this file.")]
 Png = Annotated[str | None, typer.Option(help="Write every figure as a picture to this folder.")]
+
+MANY = 20_000  # trials, whose arrays are large
 
 
 @expanded
@@ -51,6 +54,8 @@ def explain(
 
     _check(source, html, json, png)
     history, objective = read(source, reading, part)
+    if len(history.trials) > MANY:
+        give_back()
     runs: dict[str, History] = {}
     for other in beside or ():
         run, _ = read(other, replace(reading, study=None, columns=None), Selection())
