@@ -9,6 +9,7 @@ Run again, it goes on where it stopped.
 from __future__ import annotations
 
 import sys
+import warnings
 
 import optuna
 from sklearn.datasets import load_digits
@@ -37,6 +38,7 @@ def accuracy(trial: optuna.Trial) -> float:
 
 def main(path: str) -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # set_metric_names
     study = optuna.create_study(
         study_name="svm on digits",
         storage=f"sqlite:///{path}",

@@ -574,7 +574,7 @@ def test_a_file_that_is_no_space(tmp_path: Path, name: str, text: str) -> None:
         Space.load(tmp_path / name)
     message = str(refusal.value)
     assert name in message
-    assert message.endswith("; write it with ConfigurationSpace.to_json or to_yaml.")
+    assert message.endswith("or all with ConfigurationSpace.to_json or to_yaml.")
 
 
 @pytest.mark.parametrize("bounds", [{}, {"lower": None, "upper": None}])

@@ -148,3 +148,14 @@ def test_the_first_two_of_a_leaderboard_are_told_apart() -> None:
     board = model_search(run).tables[1]
     assert [row[0] for row in board.rows] == ["1", "2", *[row[0] for row in board.rows[2:]]]
     assert board.rows[0][1] != board.rows[1][1]
+
+
+def test_help_has_80_columns_and_shows_what_is_the_commands_own_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in COMMANDS:
+        load(name).main(["--help"], prog_name=f"hyperlens {name}", standalone_mode=False)
+        text = capsys.readouterr().out
+        assert max(map(len, text.splitlines())) <= 80, name
+        if "--where" in text and "--seed" in text:
+            assert text.index("--seed") < text.index("--format") < text.index("--where"), name

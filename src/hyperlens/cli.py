@@ -11,108 +11,153 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from hyperlens import __version__
+from hyperlens.commands.help_page import SortedCommand
 from hyperlens.errors import HyperlensError
 
-# each command: its file in hyperlens.commands, and what it does
-COMMANDS = {
-    "tune": ("tune", "Tune a function; killed or stopped, the same command goes on where it was."),
-    "cash": (
-        "cash",
-        "Find the best model for a table and train it; stopped, the same command goes on.",
-    ),
-    "predict": ("cash", "What a model that cash found says of a new table."),
-    "explain": ("explain", "Explain a whole run: a summary here, and a report with --html."),
-    "importance": (
-        "analyses",
-        "Which parameters and pairs the variance of the objective comes from (functional ANOVA).",
-    ),
-    "top-importance": (
-        "questions.top_importance",
-        "Which parameters tell the best trials from the rest (PED-ANOVA), beyond chance or not.",
-    ),
-    "effect": (
-        "analyses",
-        "How the objective depends on one or two parameters, with a confidence band.",
-    ),
-    "regions": (
-        "analyses",
-        "Where the effect of a parameter is sure: regions of the space, by rules.",
-    ),
-    "formula": (
-        "questions.formula",
-        "The effect of a parameter as a short formula, where one fits.",
-    ),
-    "interactions": ("analyses", "How strongly each two parameters act together (Friedman's H)."),
-    "tunability": (
-        "questions.tunability",
-        "What there is to gain by tuning each parameter, alone and together (Shapley values).",
-    ),
-    "reach": (
-        "questions.reach",
-        "The smallest change of a trial that would reach a cost, and how probable it is.",
-    ),
-    "failures": (
-        "analyses",
-        "Where trials fail or diverge: how often by each parameter, and a rule.",
-    ),
-    "feasibility": (
-        "analyses",
-        "Which trials keep the limits: how often by each parameter, where, and what the limits cost.",
-    ),
-    "curves": (
-        "analyses",
-        "Learning curves: how early the end is known, what pruning lost, what mattered over the course.",
-    ),
-    "winner": (
-        "analyses",
-        "Whether the best is best: its probability, what of its lead is luck, what repeats would tell.",
-    ),
-    "pareto": ("analyses", "The Pareto front of several objectives, and how it grew."),
-    "choose": (
-        "analyses",
-        "The best trial within limits on objectives, and what the limits cost.",
-    ),
-    "true-front": ("analyses", "How surely trials are on the true Pareto front, after the noise."),
-    "effects-of": ("analyses", "How one parameter acts on all objectives, and where they agree."),
-    "tradeoff": ("analyses", "What matters for weighted sums of two objectives, for every weight."),
-    "bias": ("analyses", "Where the search looked and where it did not, against an even search."),
-    "forecast": ("analyses", "What more trials would bring, and whether to stop."),
-    "advise": ("analyses", "The space to search next, with the evidence for each change of it."),
-    "confirm": (
-        "next.confirm",
-        "Which trials would settle a question: an effect, what mattered, a region, the best.",
-    ),
-    "confirmed": (
-        "next.confirm",
-        "What trials that were run to settle a question have settled, beside what was expected.",
-    ),
-    "why": (
-        "proposals",
-        "Why a trial was proposed: to exploit or to explore, parameter by parameter (Shapley values).",
-    ),
-    "path": ("proposals", "How the reasons changed over the run: every proposal explained."),
-    "ablation": ("analyses", "Which changes made the difference between two configurations."),
-    "local-importance": ("analyses", "Which parameters matter around one configuration."),
-    "report": ("explain", "Show a saved explanation again, without the run and without computing."),
-    "serve": ("serve", "Show runs on a page in the browser, followed while they go on."),
-    "mcp": (
-        "questions.mcp",
-        "Offer runs to assistants over the Model Context Protocol, read-only.",
-    ),
-    "compare": (
-        "compare",
-        "Compare methods over data sets: average ranks, Friedman, Wilcoxon for each two, groups.",
-    ),
-    "across": (
-        "questions.across",
-        "What runs of one space have in common, where they differ, and what does well in all.",
-    ),
-    "validate": (
-        "convert",
-        "Say what was read of a run, what was left out and why, and what cannot be said of it.",
-    ),
-    "convert": ("convert", "Write a run in a neutral form that keeps every value."),
+# by topic, each command: its file in hyperlens.commands, and what it does
+TOPICS = {
+    "Explain a run": {
+        "explain": ("explain", "Explain a whole run: a summary here, and a report with --html."),
+        "serve": ("serve", "Show runs on a page in the browser, followed while they go on."),
+        "report": (
+            "explain",
+            "Show a saved explanation again, without the run and without computing.",
+        ),
+        "mcp": (
+            "questions.mcp",
+            "Offer runs to assistants over the Model Context Protocol, read-only.",
+        ),
+    },
+    "Search": {
+        "tune": (
+            "tune",
+            "Tune a function; killed or stopped, the same command goes on where it was.",
+        ),
+        "cash": (
+            "cash",
+            "Find the best model for a table and train it; stopped, the same command goes on.",
+        ),
+        "predict": ("cash", "What a model that cash found says of a new table."),
+    },
+    "What mattered, and how it acts": {
+        "importance": (
+            "analyses",
+            "Which parameters and pairs the variance of the objective comes from (functional ANOVA).",
+        ),
+        "top-importance": (
+            "questions.top_importance",
+            "Which parameters tell the best trials from the rest (PED-ANOVA), beyond chance or not.",
+        ),
+        "tunability": (
+            "questions.tunability",
+            "What there is to gain by tuning each parameter, alone and together (Shapley values).",
+        ),
+        "effect": (
+            "analyses",
+            "How the objective depends on one or two parameters, with a confidence band.",
+        ),
+        "formula": (
+            "questions.formula",
+            "The effect of a parameter as a short formula, where one fits.",
+        ),
+        "regions": (
+            "analyses",
+            "Where the effect of a parameter is sure: regions of the space, by rules.",
+        ),
+        "interactions": (
+            "analyses",
+            "How strongly each two parameters act together (Friedman's H).",
+        ),
+        "local-importance": ("analyses", "Which parameters matter around one configuration."),
+        "ablation": ("analyses", "Which changes made the difference between two configurations."),
+    },
+    "What can be trusted": {
+        "winner": (
+            "analyses",
+            "Whether the best is best: how probably, how much is luck, what repeats would tell.",
+        ),
+        "bias": (
+            "analyses",
+            "Where the search looked and where it did not, against an even search.",
+        ),
+        "failures": (
+            "analyses",
+            "Where trials fail or diverge: how often by each parameter, and a rule.",
+        ),
+        "feasibility": (
+            "analyses",
+            "Which trials keep the limits: how often by each parameter, where, at what price.",
+        ),
+        "curves": (
+            "analyses",
+            "Learning curves: how early the end is known, what pruning lost, what mattered when.",
+        ),
+    },
+    "What to do next": {
+        "forecast": ("analyses", "What more trials would bring, and whether to stop."),
+        "advise": (
+            "analyses",
+            "The space to search next, with the evidence for each change of it.",
+        ),
+        "confirm": (
+            "next.confirm",
+            "Which trials would settle a question: an effect, what mattered, a region, the best.",
+        ),
+        "confirmed": (
+            "next.confirm",
+            "What trials that were run to settle a question have settled, beside what was expected.",
+        ),
+        "reach": (
+            "questions.reach",
+            "The smallest change of a trial that would reach a cost, and how probable it is.",
+        ),
+    },
+    "Why it was proposed": {
+        "why": (
+            "proposals",
+            "Why a trial was proposed: to exploit or to explore, by each parameter (Shapley values).",
+        ),
+        "path": ("proposals", "How the reasons changed over the run: every proposal explained."),
+    },
+    "Several objectives": {
+        "pareto": ("analyses", "The Pareto front of several objectives, and how it grew."),
+        "true-front": (
+            "analyses",
+            "How surely trials are on the true Pareto front, after the noise.",
+        ),
+        "choose": (
+            "analyses",
+            "The best trial within limits on objectives, and what the limits cost.",
+        ),
+        "effects-of": (
+            "analyses",
+            "How one parameter acts on all objectives, and where they agree.",
+        ),
+        "tradeoff": (
+            "analyses",
+            "What matters for weighted sums of two objectives, for every weight.",
+        ),
+    },
+    "Several runs, several methods": {
+        "across": (
+            "questions.across",
+            "What runs of one space have in common, where they differ, and what does well in all.",
+        ),
+        "compare": (
+            "compare",
+            "Compare methods over data sets: average ranks, Friedman, Wilcoxon for each two, groups.",
+        ),
+    },
+    "Files": {
+        "validate": (
+            "convert",
+            "Say what was read of a run, what was left out and why, and what cannot be said of it.",
+        ),
+        "convert": ("convert", "Write a run in a neutral form that keeps every value."),
+    },
 }
+COMMANDS = {name: about for topic in TOPICS.values() for name, about in topic.items()}
+WIDEST = max(map(len, COMMANDS))
 
 
 class Commands(TyperGroup):
@@ -129,14 +174,21 @@ class Commands(TyperGroup):
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(str(name)), rest
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for topic, commands in TOPICS.items():
+            with formatter.section(topic):
+                formatter.write_dl(
+                    [(name.ljust(WIDEST), what) for name, (_, what) in commands.items()]
+                )
+
 
 def load(name: str) -> Any:
     """A command as Typer runs it."""
     file, sentence = COMMANDS[name]
     function = getattr(import_module(f"hyperlens.commands.{file}"), name.replace("-", "_"))
     more = f"\n\n{function.__doc__}" if function.__doc__ else ""
-    command = typer.Typer(add_completion=False)
-    command.command(name, help=sentence + more)(function)
+    command = typer.Typer(add_completion=False, rich_markup_mode=None)
+    command.command(name, cls=SortedCommand, help=sentence + more)(function)
     return get_command(command)
 
 
@@ -144,6 +196,8 @@ app = typer.Typer(
     name="hyperlens",
     cls=Commands,
     help="Explain a hyperparameter tuning run: what mattered, how, and how surely.",
+    epilog="Begin with: hyperlens explain study.db --html report.html",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -17,6 +17,7 @@ from hyperlens.commands.options import (
     TableReading,
     configuration,
     numbers_by_name,
+    output_option,
 )
 from hyperlens.commands.records import Form, print_record, record_command
 from hyperlens.commands.runs import read, refuse_overwriting
@@ -50,7 +51,9 @@ def importance(
     cap: CAP = None,
     subspace: Annotated[
         str | None,
-        typer.Option(help="Write the important subspace (ConfigSpace JSON or YAML) to this file."),
+        output_option(
+            metavar="FILE", help="Write the important subspace, as ConfigSpace's JSON or YAML."
+        ),
     ] = None,
     size: Annotated[
         dict[str, Any],
@@ -100,7 +103,7 @@ def _write_subspace(small: hl.Subspace, file: str) -> None:
 effect = record_command(
     hl.effect,
     parameters=Annotated[
-        list[str], typer.Argument(help="One parameter, or two.", show_default=False)
+        list[str], typer.Argument(metavar="PARAMETER...", help="One, or two.", show_default=False)
     ],
     surrogate=SURROGATE,
     band=typer.Option(help="Pointwise: of a single prediction. Joint: of the average."),
@@ -113,7 +116,7 @@ effect = record_command(
 
 regions = record_command(
     hl.regions,
-    parameter=typer.Argument(help="Whose effect.", show_default=False),
+    parameter=typer.Argument(metavar="PARAMETER", help="Whose effect.", show_default=False),
     levels=typer.Option(min=1, max=10, help="Split every region so often; else 3."),
     splits=typer.Option(min=1, max=500, help="So many splits, the best first."),
     until=typer.Option(min=0.0, help="Split the best trial's region down to this mean std."),
@@ -189,7 +192,7 @@ true_front = record_command(
 
 effects_of = record_command(
     hl.effects_of,
-    parameter=typer.Argument(help="Whose effects.", show_default=False),
+    parameter=typer.Argument(metavar="PARAMETER", help="Whose effects.", show_default=False),
     surrogate=SURROGATE,
     band=typer.Option(help="Pointwise: of a single prediction. Joint: of the average."),
     level=typer.Option(min=0.01, max=0.999, help="Level of the bands."),
@@ -258,8 +261,9 @@ def advise(
     form: Form = "table",
     out: Annotated[
         str | None,
-        typer.Option(
-            help="Write the space: ConfigSpace's .yaml or .json, or .py with Optuna's suggestions."
+        output_option(
+            metavar="FILE",
+            help="Write the space: ConfigSpace's .yaml or .json, or .py with Optuna's suggestions.",
         ),
     ] = None,
 ) -> None:

@@ -1,7 +1,6 @@
 """`hyperlens cash` and `predict`: from a table to the best model for it, with the search explained, and
 what that model says of a new table."""
 
-import re
 import sys
 from pathlib import Path
 from time import monotonic
@@ -13,24 +12,18 @@ from hyperlens.cash.data.dataset import Table, prepare, read_table
 from hyperlens.cash.results.output_folder import check_folder
 from hyperlens.cash.search.optimizers import OptimizerName
 from hyperlens.cash.search.search import Search
-from hyperlens.commands.options import SEED
+from hyperlens.commands.durations import duration
+from hyperlens.commands.options import SEED, output_option
 from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import refuse_overwriting, stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
-from hyperlens.errors import AnalysisError
 from hyperlens.runs.history import History
 
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
-UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 BY_SIZE = "10; fewer from 10,000 rows on"
 FOR_SEARCH = 0.2  # of --time is left at least, however long the table took to be read
 
 FOR_WRITING, MOST_FOR_WRITING = 0.1, 3.0  # of --time, and seconds
-
-
-def duration(flag: str, help: str) -> Any:
-    """An option that takes 90, 90s, 1.5h, and hands over seconds."""
-    return Annotated[str | None, typer.Option(callback=lambda text: seconds(text, flag), help=help)]
 
 
 def several(help: str, *flags: str) -> Any:
@@ -94,8 +87,12 @@ def cash(
     ],
     columns: Annotated[dict[str, Any], TABLE],
     choices: Annotated[dict[str, Any], SEARCH],
-    out: Annotated[str, typer.Option(help="Folder for the model and its card.")] = "model",
-    html: Annotated[str | None, typer.Option(help="Write the report of the search here.")] = None,
+    out: Annotated[
+        str, output_option(metavar="FOLDER", help="Where the model and its card are written.")
+    ] = "model",
+    html: Annotated[
+        str | None, output_option(metavar="FILE", help="Write the report of the search.")
+    ] = None,
     form: Form = "table",
 ) -> None:
     """Ctrl-C ends the search and trains and writes the best so far; a second one leaves at once."""
@@ -134,7 +131,10 @@ def predict(
         typer.Argument(metavar="TABLE", help="CSV or Parquet, with a header.", show_default=False),
     ],
     out: Annotated[
-        str | None, typer.Option(help="Write the predictions here.", show_default="standard output")
+        str | None,
+        output_option(
+            metavar="FILE", help="Write the predictions.", show_default="standard output"
+        ),
     ] = None,
 ) -> None:
     """The prediction, and of classes the chance of each, one line for each row of the table."""
@@ -151,18 +151,6 @@ def predict(
         for k, name in enumerate(model.classes_):
             said[f"chance of {name}"] = model.predict_proba(rows)[:, k]
     said.to_csv(out or sys.stdout, index=False)
-
-
-def seconds(text: str | None, option: str) -> float | None:
-    """A duration such as 90, 90s, 1.5h."""
-    if text is None:
-        return None
-    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip().lower())
-    if parts is None or not float(parts[1]):
-        raise AnalysisError(
-            f"'{text}' is no duration for {option}; write 90s, 10m or 2h, more than nothing."
-        )
-    return float(parts[1]) * UNITS[parts[2]]
 
 
 def _for_writing(time: float) -> float:

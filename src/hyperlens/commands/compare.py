@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import hyperlens as hl
+from hyperlens.commands.options import output_option
 from hyperlens.commands.records import print_record
 from hyperlens.commands.runs import refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
@@ -39,14 +40,15 @@ def compare(
         ),
     ],
     html: Annotated[
-        str | None, typer.Option(help="Write the rank diagram and all tests to this page.")
+        str | None,
+        output_option(metavar="FILE", help="Write a page with the rank diagram and all tests."),
     ] = None,
     plot: Annotated[
         str | None,
-        typer.Option(help="Write the rank diagram to this file: .png, .svg, .pdf, or .html."),
+        output_option(metavar="FILE", help="Write the rank diagram: .png, .svg, .pdf or .html."),
     ] = None,
     form: Annotated[
-        Literal["table", "json", "csv", "latex"], typer.Option("--format", help="How to print it.")
+        Literal["table", "json", "csv", "latex"], output_option("--format", help="How to print it.")
     ] = "table",
 ) -> None:
     from hyperlens import terminal

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 import typer
 
 from hyperlens.commands.memory import give_back
-from hyperlens.commands.options import LEVEL_OR_NONE, SEED, SURROGATE, Part, Source, TableReading
+from hyperlens.commands.options import (
+    LEVEL_OR_NONE,
+    SEED,
+    SURROGATE,
+    Part,
+    Source,
+    TableReading,
+    output_option,
+)
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.runs.history import History
@@ -14,9 +22,11 @@ from hyperlens.runs.selection import Selection
 from hyperlens.sections.analysis import Analysis, analyse
 from hyperlens.sections.choices import Choices
 
-Form = Annotated[Literal["table", "json"], typer.Option("--format", help="How to print it.")]
-Html = Annotated[str | None, typer.Option(help="Write the report to this file.")]
-Png = Annotated[str | None, typer.Option(help="Write every figure as a picture to this folder.")]
+Form = Annotated[Literal["table", "json"], output_option("--format", help="How to print it.")]
+Html = Annotated[str | None, output_option(metavar="FILE", help="Write the report.")]
+Png = Annotated[
+    str | None, output_option(metavar="FOLDER", help="Write every figure as a picture.")
+]
 
 MANY = 20_000  # trials, whose arrays are large
 
@@ -27,7 +37,12 @@ def explain(
     reading: TableReading,
     *,
     html: Html = None,
-    json: Annotated[str | None, typer.Option(help="Write all records to this file.")] = None,
+    json: Annotated[
+        str | None,
+        output_option(
+            metavar="FILE", help="Write all records, which hyperlens report shows again."
+        ),
+    ] = None,
     png: Png = None,
     beside: Annotated[
         list[str] | None, typer.Option(help="Another run to show beside this one; repeatable.")

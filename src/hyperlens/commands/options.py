@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
+from hyperlens.commands.help_page import OUTPUT, THE_RUN, TRIALS
 from hyperlens.commands.signatures import like
 from hyperlens.errors import AnalysisError
 from hyperlens.runs.selection import Selection
@@ -61,6 +63,10 @@ def configuration(*flags: str, help: str = "'best', 'default' or a trial's numbe
     return typer.Option(*flags, callback=number, help=help)
 
 
+run_option = partial(typer.Option, rich_help_panel=THE_RUN)
+trial_option = partial(typer.Option, rich_help_panel=TRIALS)
+output_option = partial(typer.Option, rich_help_panel=OUTPUT)
+
 Source = Annotated[
     str,
     typer.Argument(
@@ -76,22 +82,22 @@ Source = Annotated[
 class Reading:
     """How a run is read, where it does not say so itself."""
 
-    study: Annotated[
-        str | None, typer.Option(help="Which study, if the storage holds several.")
-    ] = None
+    study: Annotated[str | None, run_option(help="Which study, if the storage holds several.")] = (
+        None
+    )
     space: Annotated[
-        str | None, typer.Option(help="The space, ConfigSpace's JSON or YAML; else the run's.")
+        str | None, run_option(help="The space, ConfigSpace's JSON or YAML; else the run's.")
     ] = None
     objective: Annotated[
         list[str] | None,
-        typer.Option(
+        run_option(
             help="The objective's name or column, several as 'loss,latency:min', or 'hypervolume'.",
             callback=_names,
         ),
     ] = None
     maximize: Annotated[
         bool | None,
-        typer.Option(
+        run_option(
             "--maximize/--minimize",
             help="Whether larger or smaller is better, where the run does not say.",
             show_default=False,
@@ -99,7 +105,7 @@ class Reading:
     ] = None
     constraint: Annotated[
         list[str] | None,
-        typer.Option(
+        run_option(
             help="What a trial must keep to be of use: 'latency < 20'; repeatable.",
             callback=lambda texts: tuple(texts or ()) or None,
         ),
@@ -112,11 +118,11 @@ class TableReading(Reading):
 
     columns: Annotated[
         str | None,
-        typer.Option("--parameters", help="Columns of a table that are parameters: 'lr,depth'."),
+        run_option("--parameters", help="Columns of a table that are parameters: 'lr,depth'."),
     ] = None
     step: Annotated[
         str | None,
-        typer.Option(help="The column of a table with the steps of learning curves, a row each."),
+        run_option(help="The column of a table with the steps of learning curves, a row each."),
     ] = None
 
     @property
@@ -130,7 +136,7 @@ Part = Annotated[
         Selection,
         budget=Annotated[
             str | None,
-            typer.Option(
+            trial_option(
                 callback=_budget,
                 help="One budget, or 'largest': else lower ones and pruned trials tell of it too, "
                 "where that is sound.",
@@ -138,21 +144,21 @@ Part = Annotated[
         ],
         states=Annotated[
             str | None,
-            typer.Option(
+            trial_option(
                 callback=lambda text: text and tuple(text.split(",")),
                 help="States of trials to use, such as 'complete,pruned'.",
             ),
         ],
-        where=typer.Option(help="Only trials for which this holds: \"model == 'svm'\"."),
-        last=typer.Option(min=1, help="Only the last so many trials."),
+        where=trial_option(help="Only trials for which this holds: \"model == 'svm'\"."),
+        last=trial_option(min=1, help="Only the last so many trials."),
         weights=Annotated[
             str | None,
-            typer.Option(
+            trial_option(
                 callback=numbers_by_name("weight"),
                 help="Several objectives as one: 'error=1,time=0.1'.",
             ),
         ],
-        keep_tail=typer.Option(
+        keep_tail=trial_option(
             "--keep-tail", help="Let trials that diverged count like all others."
         ),
     ),

@@ -6,12 +6,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from hyperlens.commands.options import Part, Source, TableReading
+from hyperlens.commands.options import Part, Source, TableReading, output_option
 from hyperlens.commands.runs import read
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.record import Record
 
-Form = Annotated[Literal["table", "json", "csv"], typer.Option("--format", help="How to print it.")]
+Form = Annotated[
+    Literal["table", "json", "csv"], output_option("--format", help="How to print it.")
+]
 
 
 def record_command(compute: Callable[..., Record], /, **options: Any) -> Callable[..., None]:

@@ -3,12 +3,14 @@
 import json
 import shlex
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 import hyperlens as hl
+from hyperlens.commands.durations import duration
 from hyperlens.commands.next.settling import Settled
 from hyperlens.commands.options import SEED
 from hyperlens.commands.records import Form, print_record
@@ -26,34 +28,39 @@ from hyperlens.spaces.space import Space
 from hyperlens.surrogates.protocol import SearchKind
 from hyperlens.words import number
 
+smbo_option = partial(typer.Option, rich_help_panel="Of the optimiser smbo")
+race_option = partial(typer.Option, rich_help_panel="Of races: halving, hyperband, asha")
+measured_option = partial(typer.Option, rich_help_panel="What the objective returns")
+ending_option = partial(typer.Option, rich_help_panel="When it ends")
+place_option = partial(typer.Option, rich_help_panel="Where trials run")
+kept_option = partial(typer.Option, rich_help_panel="Where it is kept")
+
 
 @dataclass(frozen=True)
 class OptimizerOptions:
     """What some optimisers can be told; those that are left out are theirs to choose."""
 
-    tau: Annotated[
-        float | None, typer.Option(help="smbo: weight of the uncertainty in the bound.")
-    ] = None
+    tau: Annotated[float | None, smbo_option(help="Weight of the uncertainty in the bound.")] = None
     acquisition: Annotated[
         Acquisition | None,
-        typer.Option(help="smbo: confidence bound or expected improvement; else both in turn."),
+        smbo_option(help="Confidence bound or expected improvement; else both in turn."),
     ] = None
     surrogate: Annotated[
-        SearchKind | None, typer.Option(help="smbo: what stands in for the objective.")
+        SearchKind | None, smbo_option(help="What stands in for the objective.")
     ] = None
     initial: Annotated[
-        int | None, typer.Option(min=0, help="smbo: configurations before the first model.")
+        int | None, smbo_option(min=0, help="Configurations before the first model.")
     ] = None
     explain: Annotated[
         float | None,
-        typer.Option(help="smbo: part of the trials that goes to the explanation, such as 0.3."),
+        smbo_option(help="Part of the trials that goes to the explanation, such as 0.3."),
     ] = None
     eta: Annotated[
-        int | None, typer.Option(min=2, help="Races: one of so many goes on to the next rung.")
+        int | None, race_option(min=2, help="One of so many goes on to the next rung.")
     ] = None
-    min_budget: Annotated[
-        float | None, typer.Option(help="Races: smallest budget; the largest is 1.")
-    ] = None
+    min_budget: Annotated[float | None, race_option(help="Smallest budget; the largest is 1.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)
@@ -62,13 +69,13 @@ class Ending:
 
     stop: Annotated[
         bool,
-        typer.Option(
+        ending_option(
             "--stop", help="Stop when more trials would gain less than the noise of costs."
         ),
     ] = False
     error: Annotated[
         float | None,
-        typer.Option(min=0.0, help="Stop too; this is the standard error of a cost."),
+        ending_option(min=0.0, help="Stop too; this is the standard error of a cost."),
     ] = None
 
     @property
@@ -82,15 +89,15 @@ class Beforehand:
 
     prior: Annotated[
         list[str] | None,
-        typer.Option(help="smbo: a value thought good, as in lr=0.001; repeatable."),
+        smbo_option(help="A value thought good, as in lr=0.001; repeatable."),
     ] = None
     first: Annotated[
         Path | None,
-        typer.Option(help="smbo: configurations to try first, a JSON file with a list of dicts."),
+        smbo_option(help="Configurations to try first, a JSON file with a list of dicts."),
     ] = None
     learn_from: Annotated[
         list[str] | None,
-        typer.Option(help="smbo: an earlier run to learn from; repeatable."),
+        smbo_option(help="An earlier run to learn from; repeatable."),
     ] = None
 
     def options(self, space: Space) -> dict[str, Any]:
@@ -138,13 +145,14 @@ class Measured:
 
     objectives: Annotated[
         str | None,
-        typer.Option(
-            help="Names of what it returns, in their order or keys of a dict: loss,accuracy:max."
+        measured_option(
+            "--objective",
+            help="Names of what it returns, in their order or keys of a dict: 'loss,accuracy:max'.",
         ),
     ] = None
     constraint: Annotated[
         list[str] | None,
-        typer.Option(help="What a trial must keep, as in 'latency < 20'; repeatable."),
+        measured_option(help="What a trial must keep to be of use: 'latency < 20'; repeatable."),
     ] = None
 
     def goal(self, maximize: bool, name: str) -> Goal | None:
@@ -155,31 +163,35 @@ PLAN = like(
     hl.minimize,
     optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
     trials=typer.Option(min=1, help="Trials of the whole run; of a race, so many at full budget."),
-    time=typer.Option(help="Seconds after which the run stops, to be gone on with."),
+    time=duration("--time", "When the run stops, to be gone on with: 90s, 10m, 2h."),
     seed=SEED,
 )
 PLACE = like(
     Place,
-    workers=typer.Option(min=1, help="Trials at once.", show_default="1, or all of Dask's"),
-    timeout=typer.Option(help="Seconds after which a trial is ended and fails."),
-    scheduler=typer.Option(help="Address of a Dask scheduler, tcp://host:8786."),
+    workers=place_option(min=1, help="Trials at once.", show_default="1, or all of Dask's"),
+    timeout=duration(
+        "--timeout",
+        "When a trial is ended, which fails: 90s, 10m, 2h.",
+        rich_help_panel="Where trials run",
+    ),
+    scheduler=place_option(help="Address of a Dask scheduler, tcp://host:8786."),
 )
 
 
 Direction = Annotated[
     bool,
-    typer.Option(
+    measured_option(
         "--maximize/--minimize",
         help="Whether larger or smaller values of the objective are better.",
     ),
 ]
 Storage = Annotated[
-    str, typer.Option(help="Where the run is kept: a database's address, or a file's path.")
+    str, kept_option(help="Where the run is kept: a database's address, or a file's path.")
 ]
 Study = Annotated[
-    str | None, typer.Option(help="Name of the run in its storage; by default the function's.")
+    str | None, kept_option(help="Name of the run in its storage; by default the function's.")
 ]
-EngineName = Annotated[Literal["processes", "dask"], typer.Option(help="Where trials run.")]
+EngineName = Annotated[Literal["processes", "dask"], place_option(help="Where trials run.")]
 
 
 @expanded
@@ -194,7 +206,12 @@ def tune(
         ),
     ],
     space: Annotated[
-        str, typer.Option(help="Search space, ConfigSpace's JSON or YAML.", show_default=False)
+        str,
+        typer.Option(
+            help="The space to search: a YAML or JSON file with a line such as "
+            "'lr: {low: 1e-5, high: 1.0, log: true}', or as ConfigSpace writes it.",
+            show_default=False,
+        ),
     ],
     plan: Annotated[dict[str, Any], PLAN],
     options: OptimizerOptions,

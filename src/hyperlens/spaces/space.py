@@ -23,6 +23,7 @@ from hyperlens.notebook import view
 from hyperlens.spaces.clauses import Clauses, in_words
 from hyperlens.spaces.cube import BoolArray, Clause, Cube, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.short_form import REMEDY, is_short, number_of, parameters
 from hyperlens.tables import from_frame
 from hyperlens.words import counted, first_few, number, printable
 
@@ -31,10 +32,15 @@ if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
 
 MOST_SHOWN = 5  # parameters in a line
-_POWER_OF_TEN = r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+"
 
 GivenSpace: TypeAlias = Union[
-    "Space", "ConfigurationSpace", list[Parameter], tuple[Parameter, ...], str, Path
+    "Space",
+    "ConfigurationSpace",
+    Mapping[str, Any],
+    list[Parameter],
+    tuple[Parameter, ...],
+    str,
+    Path,
 ]
 
 
@@ -70,7 +76,8 @@ class Space:
 
     @staticmethod
     def load(path: str | Path) -> Space:
-        """Read ConfigSpace's own JSON or YAML, or the older PCS."""
+        """Read ConfigSpace's own JSON or YAML, the older PCS, or a short form in JSON or YAML (see
+        hyperlens.spaces.short_form)."""
         from ConfigSpace import ConfigurationSpace
 
         path = Path(path)
@@ -80,25 +87,24 @@ class Space:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of fields renamed since old files
-                if form in (".yaml", ".yml"):
-                    space = Space(ConfigurationSpace.from_serialized_dict(_from_yaml(path)))
-                elif form == ".pcs":
-                    space = Space(_from_pcs(path))
-                else:
-                    space = Space(ConfigurationSpace.from_json(path))
+                if form == ".pcs":
+                    return Space(_from_pcs(path))
+                said = _described(path, yaml=form in (".yaml", ".yml"))
+                if not isinstance(said, dict):
+                    raise SpaceError(f"The file '{path}' holds no space; {REMEDY}")
+                if is_short(said):
+                    return Space.of(*_short(said))
+                space = Space(ConfigurationSpace.from_serialized_dict(said))
         except SpaceError:
             raise
         except Exception as problem:  # ConfigSpace raises whatever its decoders meet
             reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
             raise SpaceError(
                 f"The file '{path}' is not a space in ConfigSpace's JSON or YAML form ({reason}); "
-                "write it with ConfigurationSpace.to_json or to_yaml."
+                f"{REMEDY}"
             ) from problem
         if not len(space.configspace):  # ConfigSpace reads any JSON object as a space
-            raise SpaceError(
-                f"The file '{path}' holds no hyperparameters; "
-                "write it with ConfigurationSpace.to_json or to_yaml."
-            )
+            raise SpaceError(f"The file '{path}' holds no hyperparameters; {REMEDY}")
         return space
 
     @staticmethod
@@ -289,11 +295,14 @@ def as_space(source: GivenSpace) -> Space:
     if isinstance(source, (list, tuple)):
         if source and all(isinstance(p, Parameter) for p in source):
             return Space.of(source)
+    elif isinstance(source, Mapping) and not hasattr(source, "parent_conditions_of"):
+        if is_short(source):
+            return Space.of(*_short(source))
     elif hasattr(source, "parent_conditions_of"):
-        return Space(source)
+        return Space(source)  # type: ignore[arg-type]  # ConfigSpace's own is a Mapping too
     raise SpaceError(
-        f"A {type(source).__name__} is not a search space; give a ConfigSpace, or the path of its "
-        "JSON or YAML file."
+        f"A {type(source).__name__} is not a search space; give a ConfigSpace, the path of its "
+        "JSON or YAML file, or a dict such as {'lr': {'low': 1e-5, 'high': 1.0, 'log': True}}."
     )
 
 
@@ -310,18 +319,25 @@ def _from_pcs(path: Path) -> Any:
     return dialect.read(lines)
 
 
-def _from_yaml(path: Path) -> dict[str, Any]:
-    """What a file in YAML says of a space; numbers such as 1.0e4 and 1e-5, which YAML 1.1 takes for
-    texts, are numbers."""
-    import yaml
+def _short(said: Mapping[str, Any]) -> tuple[list[Parameter], dict[str, Clauses], dict[str, Any]]:
+    varying, constants = parameters(said)
+    return varying, {}, constants
 
-    said: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    for described in said.get("hyperparameters", ()):
+
+def _described(path: Path, yaml: bool) -> Any:
+    """What a file says of a space; numbers such as 1.0e4 and 1e-5, which YAML 1.1 takes for texts,
+    are numbers."""
+    text = path.read_text(encoding="utf-8")
+    if not yaml:
+        return json.loads(text)
+    import yaml as reader
+
+    said = reader.safe_load(text)
+    for described in said.get("hyperparameters", ()) if isinstance(said, dict) else ():
         kind = str(described.get("type"))
         for key, value in described.items():
-            if isinstance(value, str) and re.fullmatch(_POWER_OF_TEN, value.strip()):
-                if "float" in kind:
-                    described[key] = float(value)
-                elif "int" in kind:
-                    described[key] = int(float(value))
+            if "float" in kind:
+                described[key] = number_of(value)
+            elif "int" in kind and number_of(value) is not value:
+                described[key] = int(number_of(value))
     return said

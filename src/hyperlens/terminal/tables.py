@@ -38,7 +38,7 @@ def drawn(table: Table, most: int = MOST_LISTED) -> rich.Table:
         lines.add_row(f"and {left} more")
     if len(widths) < len(shown):
         left_out = [printable(table.columns[k]) for k in shown if k not in widths]
-        lines.caption = f"Too wide to be shown here, see --format csv: {', '.join(left_out)}"
+        lines.caption = f"Too wide to be shown here, see --format json: {', '.join(left_out)}"
         lines.caption_justify = "left"
     return lines
 

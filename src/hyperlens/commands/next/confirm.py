@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 import hyperlens as hl
-from hyperlens.commands.options import LEVEL, SEED, Part, Source, TableReading
+from hyperlens.commands.options import LEVEL, SEED, Part, Source, TableReading, output_option
 from hyperlens.commands.records import Form, print_record, record_command
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
@@ -35,7 +35,7 @@ def confirm(
     ],
     out: Annotated[
         str | None,
-        typer.Option(help="Write the trials to this file: .csv, .json, or .py for Optuna."),
+        output_option(metavar="FILE", help="Write the trials: .csv, .json, or .py for Optuna."),
     ] = None,
     part: Part,
     form: Form = "table",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import hyperlens as hl
-from hyperlens.commands.options import LEVEL, SEED, Part, TableReading
+from hyperlens.commands.options import LEVEL, SEED, Part, TableReading, output_option
 from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
@@ -36,7 +36,8 @@ def across(
         str | None, typer.Option(help="Print the effect of this parameter over all runs.")
     ] = None,
     html: Annotated[
-        str | None, typer.Option(help="Write all of it, with every effect, to this page.")
+        str | None,
+        output_option(metavar="FILE", help="Write a page of all of it, with every effect."),
     ] = None,
     part: Part,
     form: Form = "table",

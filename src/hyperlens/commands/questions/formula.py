@@ -8,7 +8,7 @@ from hyperlens.commands.records import record_command
 
 formula = record_command(
     hl.formula,
-    parameter=typer.Argument(help="Whose effect.", show_default=False),
+    parameter=typer.Argument(metavar="PARAMETER", help="Whose effect.", show_default=False),
     surrogate=SURROGATE,
     level=typer.Option(min=0.01, max=0.999, help="Level of the band that the formula is shown in."),
     seed=SEED,
