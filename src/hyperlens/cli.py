@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from hyperlens import __version__
-from hyperlens.commands.help_page import SortedCommand
+from hyperlens.commands.wording.help_page import SortedCommand
 from hyperlens.errors import HyperlensError
 
 # by topic, each command: its file in hyperlens.commands, and what it does

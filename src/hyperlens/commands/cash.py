@@ -12,11 +12,11 @@ from hyperlens.cash.data.dataset import Table, prepare, read_table
 from hyperlens.cash.results.output_folder import check_folder
 from hyperlens.cash.search.optimizers import OptimizerName
 from hyperlens.cash.search.search import Search
-from hyperlens.commands.durations import duration
 from hyperlens.commands.options import SEED, output_option
 from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import refuse_overwriting, stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
+from hyperlens.commands.wording.durations import duration
 from hyperlens.runs.history import History
 
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperlens.commands.help_page import OUTPUT, THE_RUN, TRIALS
 from hyperlens.commands.signatures import like
+from hyperlens.commands.wording.help_page import OUTPUT, THE_RUN, TRIALS
 from hyperlens.errors import AnalysisError
 from hyperlens.runs.selection import Selection
 from hyperlens.surrogates.protocol import SurrogateKind

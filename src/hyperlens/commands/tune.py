@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 import hyperlens as hl
-from hyperlens.commands.durations import duration
 from hyperlens.commands.next.settling import Settled
 from hyperlens.commands.options import SEED
 from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
+from hyperlens.commands.wording.durations import duration
 from hyperlens.errors import HyperlensError, SourceError, SpaceError
 from hyperlens.explain.proposals.hindsight import hindsight, knew
 from hyperlens.optimize.running.goal import Goal, as_goal
