@@ -191,6 +191,14 @@ Storage = Annotated[
 Study = Annotated[
     str | None, kept_option(help="Name of the run in its storage; by default the function's.")
 ]
+SpaceFile = Annotated[
+    str,
+    typer.Option(
+        help="The space to search: a YAML or JSON file with a line such as "
+        "'lr: {low: 1e-5, high: 1.0, log: true}', or as ConfigSpace writes it.",
+        show_default=False,
+    ),
+]
 EngineName = Annotated[Literal["processes", "dask"], place_option(help="Where trials run.")]
 
 
@@ -205,14 +213,7 @@ def tune(
             show_default=False,
         ),
     ],
-    space: Annotated[
-        str,
-        typer.Option(
-            help="The space to search: a YAML or JSON file with a line such as "
-            "'lr: {low: 1e-5, high: 1.0, log: true}', or as ConfigSpace writes it.",
-            show_default=False,
-        ),
-    ],
+    space: SpaceFile,
     plan: Annotated[dict[str, Any], PLAN],
     options: OptimizerOptions,
     place: Annotated[Place, PLACE],

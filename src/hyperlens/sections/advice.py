@@ -101,7 +101,10 @@ def _doubts(record: Importance | Unavailable, settling: Confirm | Unavailable) -
     remedy = record.verdict.remedy or "run more trials before acting on small effects"
     doubts = f"{remedy[0].upper()}{remedy[1:]}: {record.verdict.reason}."
     if isinstance(settling, Confirm) and settling.settles:
-        doubts += f" Chosen trials settle it sooner (hyperlens confirm): {settling.sentence}"
+        sooner = "Chosen trials settle it sooner (hyperlens confirm):"
+        doubts += (
+            f" {'Chosen so,' if 'hyperlens confirm' in remedy else sooner} {settling.sentence}"
+        )
     return [doubts]
 
 
