@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import random
 import sqlite3
 import tarfile
@@ -234,11 +236,26 @@ def test_gzip_of_any_log_is_the_log(name: str, tmp_path: Path) -> None:
     path = FILES[name](tmp_path / name)
     history = read(path)
     (tmp_path / "new").mkdir()
-    zipped = tmp_path / "new" / f"{name}.gz"
-    zipped.write_bytes(gzip.compress(path.read_bytes()))
-    again = read(zipped)
-    assert again.trials == history.trials
-    assert again.source == history.source
+    for ending, pack in ((".gz", gzip), (".bz2", bz2), (".xz", lzma)):
+        zipped = tmp_path / "new" / f"{name}{ending}"
+        zipped.write_bytes(pack.compress(path.read_bytes()))
+        again = read(zipped)
+        assert again.trials == history.trials
+        assert again.source == history.source
+
+
+def test_a_folder_whose_files_are_packed_one_by_one_is_the_folder(tmp_path: Path) -> None:
+    folder = tools.smac(tmp_path / "plain" / "run")
+    packed_one = tmp_path / "plain" / "gz" / "run"
+    packed_one.mkdir(parents=True)
+    for k, path in enumerate(sorted(folder.iterdir())):
+        content = path.read_bytes()
+        ending, content = (".gz", gzip.compress(content)) if k % 2 else ("", content)
+        (packed_one / f"{path.name}{ending}").write_bytes(content)
+    assert any(path.suffix == ".gz" for path in packed_one.iterdir())
+    again = read(packed_one)
+    assert again.trials == read(folder).trials
+    assert again.source == "SMAC run gz/run"
 
 
 def tar_of(folder: Path, path: Path, **more: bytes) -> Path:

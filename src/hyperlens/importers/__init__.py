@@ -12,7 +12,7 @@ from hyperlens.importers.files import start_of
 from hyperlens.importers.finding import PICKLES, read_found
 from hyperlens.importers.kinds import REMEDY, file_kind, folder_kind, guarded
 from hyperlens.importers.optuna.study import from_study, from_url
-from hyperlens.importers.packed import MOST_LAYERS, packing, unpacked
+from hyperlens.importers.packed import MOST_LAYERS, packing, unpacked, unpacked_files
 from hyperlens.importers.raw_run import as_history
 from hyperlens.importers.read_options import Directions, ReadOptions
 from hyperlens.importers.tables import table
@@ -87,8 +87,12 @@ def _read_path(path: Path, options: ReadOptions, layers: int = 0) -> History:
     except (OSError, ValueError):  # a name that no file can have
         folder = False
     if folder:
-        kind = folder_kind(path)
-        return read_found(path, options) if kind is None else kind.read(options)
+        if (kind := folder_kind(path)) is not None:
+            return kind.read(options)
+        with unpacked_files(path) as inner:
+            if inner is not None and (kind := folder_kind(inner)) is not None:
+                return kind.read(options)
+        return read_found(path, options)
     if (how := packing(start_of(path))) is not None:
         if layers == MOST_LAYERS:
             raise SourceError(f"The file '{path}' is packed more than {layers} times; unpack it.")

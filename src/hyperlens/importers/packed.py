@@ -1,47 +1,54 @@
-"""Runs that are packed: gzip of any file, a tar or zip archive of a folder.
+"""Runs that are packed: gzip, bzip2 or xz of any file or of all in a folder, tar or zip of a folder.
 
 They are unpacked into a temporary folder that is removed again. What is larger unpacked than a table
 may be is refused before it is written. Of an archive, plain files alone are taken, of the kinds that
 runs are read from, so that models kept beside a run cost nothing; no name leads out of the folder.
 """
 
+import bz2
 import gzip
+import lzma
 import shutil
 import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from hyperlens.errors import HyperlensError, SourceError
 from hyperlens.importers.extent import check_extent
+from hyperlens.importers.files import entries, start_of
 from hyperlens.importers.values import one_line
 
 MOST_FILES = 100_000  # of an archive
+MOST_PACKED = 2**27  # bytes of a folder whose files are unpacked to see whether they are a run
 MOST_LAYERS = 3  # of packing inside packing: an archive may hold itself
 _BLOCK = 2**20
 _BROKEN = (
     *(OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error),
-    *(tarfile.TarError, zipfile.BadZipFile),
+    *(tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError),
 )
-_ENDINGS = (".gz", ".gzip", ".tgz", ".tar", ".zip")
+_ENDINGS = (".gz", ".gzip", ".tgz", ".bz2", ".xz", ".tar", ".zip")
+_STARTS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"PK\x03\x04": "zip"}
+_OPENERS: dict[str, Callable[..., IO[bytes]]] = {
+    "gzip": gzip.open,
+    "bzip2": bz2.open,
+    "xz": lzma.open,
+}
 _READ = {
     *("", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".yaml", ".yml", ".log", ".pcs"),
-    *(".db", ".sqlite", ".sqlite3", ".parquet", ".journal", ".gz", ".zip"),
+    *(".db", ".sqlite", ".sqlite3", ".parquet", ".journal", ".gz", ".bz2", ".xz", ".zip"),
 }
 Member = tuple[str, int, IO[bytes]]  # a file of an archive: its name, size and content
 
 
 def packing(start: bytes) -> str | None:
     """How a file with these first bytes is packed; None if it is not."""
-    if start.startswith(b"\x1f\x8b"):
-        return "gzip"
-    if start.startswith(b"PK\x03\x04"):
-        return "zip"
-    return "tar" if start[257:262] == b"ustar" else None
+    how = next((how for first, how in _STARTS.items() if start.startswith(first)), None)
+    return how or ("tar" if start[257:262] == b"ustar" else None)
 
 
 @contextmanager
@@ -51,11 +58,10 @@ def unpacked(path: Path, how: str) -> Iterator[Path]:
     What is wrong inside is said of the file that was given.
     """
     with tempfile.TemporaryDirectory(prefix="hyperlens-") as temporary:
-        inner = Path(temporary) / (path.resolve().parent.name or "run") / _plain_name(path)
-        inner.parent.mkdir()
+        inner = _named_alike(Path(temporary), path) / _plain_name(path)
         try:
-            if how == "gzip":
-                _write_file(path, inner)
+            if how in _OPENERS:
+                _write_file(path, how, inner)
             else:
                 _write_folder(path, how, inner)
         except _BROKEN as problem:
@@ -66,6 +72,46 @@ def unpacked(path: Path, how: str) -> Iterator[Path]:
             yield inner
         except HyperlensError as problem:
             raise type(problem)(str(problem).replace(str(inner), str(path))) from problem
+
+
+@contextmanager
+def unpacked_files(folder: Path) -> Iterator[Path | None]:
+    """A folder with the files of another, those unpacked that are packed one by one; None where none
+    is."""
+    files = [path for path in entries(folder) if path.is_file() and not path.is_symlink()]
+    packings = {path: packing(start_of(path)) for path in files if path.suffix.lower() in _READ}
+    size = sum(path.stat().st_size for path in packings)
+    if size > MOST_PACKED or not any(how in _OPENERS for how in packings.values()):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="hyperlens-") as temporary:
+        inner = _named_alike(Path(temporary), folder) / (folder.resolve().name or "run")
+        inner.mkdir()
+        total = 0
+        for path, how in packings.items():
+            try:
+                if how in _OPENERS:
+                    _write_file(path, how, inner / _plain_name(path))
+                else:
+                    shutil.copyfile(path, inner / path.name)
+            except _BROKEN as problem:
+                raise SourceError(
+                    f"The file '{path}' cannot be read ({one_line(problem)}); pack it again."
+                ) from problem
+            total += sum(made.stat().st_size for made in inner.glob(_plain_name(path)))
+            check_extent(f"The folder '{folder}'", total)
+        try:
+            yield inner
+        except HyperlensError as problem:
+            raise type(problem)(str(problem).replace(str(inner), str(folder))) from problem
+
+
+def _named_alike(temporary: Path, path: Path) -> Path:
+    """Folders that are called as those above a file, for runs are named after them."""
+    above = path.resolve().parent
+    place = temporary / (above.parent.name or "runs") / (above.name or "run")
+    place.mkdir(parents=True)
+    return place
 
 
 def zipped_table(path: Path) -> bytes:
@@ -89,14 +135,14 @@ def _plain_name(path: Path) -> str:
     return f"{plain}.tar" if ending == ".tgz" else plain
 
 
-def _write_file(path: Path, target: Path) -> None:
+def _write_file(path: Path, how: str, target: Path) -> None:
     """Unpack one file, after its size was counted."""
-    size = 0
-    with gzip.open(path, "rb") as file:
+    size, opener = 0, _OPENERS[how]
+    with opener(path, "rb") as file:
         while block := file.read(_BLOCK):
             size += len(block)
             check_extent(f"The packed file '{path}'", size)
-    with gzip.open(path, "rb") as file, target.open("wb") as out:
+    with opener(path, "rb") as file, target.open("wb") as out:
         shutil.copyfileobj(file, out, _BLOCK)
 
 

@@ -121,9 +121,10 @@ def _points(record: Effect) -> Figure:
     places = list(range(len(record.values[0])))
     seen = list(record.observed[0])
     names = [safe(short(n)) for n in labels(record.values[0])]
+    used = record.support.astype(int).tolist()
     ticks = [
-        f"{name} <br>{counted(seen.count(value), 'trial')} "
-        for name, value in zip(names, record.values[0], strict=True)
+        f"{name} <br>{_tried(seen.count(value), count)} "
+        for name, value, count in zip(names, record.values[0], used, strict=True)
     ]
     fig = figure(
         110 + 52 * max(len(places), 3),
@@ -157,6 +158,12 @@ def _points(record: Effect) -> Figure:
         fig.add_trace(star(record.mean.tolist()[best], best, names[best], meta=which))
     fig.update_layout(showlegend=True)
     return fig
+
+
+def _tried(measured: int, used: int) -> str:
+    """How many trials a category has; of some of them the cost may be predicted."""
+    trials = counted(max(measured, used), "trial")
+    return trials if measured >= used else f"{trials}, <br>{measured} measured"
 
 
 def _spread(record: Effect) -> Scatter:
