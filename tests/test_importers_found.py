@@ -245,7 +245,7 @@ def test_gzip_of_any_log_is_the_log(name: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_whose_files_are_packed_one_by_one_is_the_folder(tmp_path: Path) -> None:
-    folder = tools.smac(tmp_path / "plain" / "run")
+    folder = tools.smac_1(tmp_path / "plain" / "run")
     packed_one = tmp_path / "plain" / "gz" / "run"
     packed_one.mkdir(parents=True)
     for k, path in enumerate(sorted(folder.iterdir())):

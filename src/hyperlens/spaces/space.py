@@ -78,8 +78,6 @@ class Space:
     def load(path: str | Path) -> Space:
         """Read ConfigSpace's own JSON or YAML, the older PCS, or a short form in JSON or YAML (see
         hyperlens.spaces.short_form)."""
-        from ConfigSpace import ConfigurationSpace
-
         path = Path(path)
         if not path.is_file():
             raise SpaceError(f"There is no space file '{path}'; check the path of the space.")
@@ -87,14 +85,7 @@ class Space:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of fields renamed since old files
-                if form == ".pcs":
-                    return Space(_from_pcs(path))
-                said = _described(path, yaml=form in (".yaml", ".yml"))
-                if not isinstance(said, dict):
-                    raise SpaceError(f"The file '{path}' holds no space; {REMEDY}")
-                if is_short(said):
-                    return Space.of(*_short(said))
-                space = Space(ConfigurationSpace.from_serialized_dict(said))
+                space = _read_file(path, form)
         except SpaceError:
             raise
         except Exception as problem:  # ConfigSpace raises whatever its decoders meet
@@ -317,6 +308,20 @@ def _from_pcs(path: Path) -> Any:
         else pcs
     )
     return dialect.read(lines)
+
+
+def _read_file(path: Path, form: str) -> Space:
+    """What a file holds, of whatever form; it may be nothing."""
+    from ConfigSpace import ConfigurationSpace
+
+    if form == ".pcs":
+        return Space(_from_pcs(path))
+    said = _described(path, yaml=form in (".yaml", ".yml"))
+    if not isinstance(said, dict):
+        raise SpaceError(f"The file '{path}' holds no space; {REMEDY}")
+    if is_short(said):
+        return Space.of(*_short(said))
+    return Space(ConfigurationSpace.from_serialized_dict(said))
 
 
 def _short(said: Mapping[str, Any]) -> tuple[list[Parameter], dict[str, Clauses], dict[str, Any]]:
