@@ -208,7 +208,8 @@ def test_a_short_log_axis_has_round_ticks() -> None:
 
 
 def test_categories_that_look_like_numbers_stay_categories() -> None:
-    record = one(("1", "10", "2"), ("10", "10", "2"), "10", numeric=(False,))
+    support = np.array([1.0, 2.0, 1.0])  # of the first the cost is predicted
+    record = one(("1", "10", "2"), ("10", "10", "2"), "10", numeric=(False,), support=support)
     figure = draw(record)
     points = named(figure, "mean and 95 % band")
     assert list(points.y) == [0, 1, 2]
@@ -219,8 +220,8 @@ def test_categories_that_look_like_numbers_stay_categories() -> None:
     assert list(trials.x) == record.observed_cost.tolist()
     np.testing.assert_allclose(np.add(points.x, points.error_x.array), record.high)
     np.testing.assert_allclose(np.subtract(points.x, points.error_x.arrayminus), record.low)
-    assert "2 trials" in figure.layout.yaxis.ticktext[1]
-    assert "0 trials" in figure.layout.yaxis.ticktext[0]
+    assert figure.layout.yaxis.ticktext[1] == "10 <br>2 trials "
+    assert figure.layout.yaxis.ticktext[0] == "1 <br>1 trial, <br>0 measured "
     star = named(figure, "best trial")
     assert (star.x[0], star.y[0]) == (3.0, 1)
 

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from hyperlens.errors import HyperlensError, SourceError
 from hyperlens.importers.extent import check_extent
@@ -33,7 +33,7 @@ _BROKEN = (
 )
 _ENDINGS = (".gz", ".gzip", ".tgz", ".bz2", ".xz", ".tar", ".zip")
 _STARTS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"PK\x03\x04": "zip"}
-_OPENERS: dict[str, Callable[..., IO[bytes]]] = {
+_OPENERS: dict[str, Callable[..., Any]] = {
     "gzip": gzip.open,
     "bzip2": bz2.open,
     "xz": lzma.open,

@@ -23,6 +23,7 @@ from hyperlens.sections.run.overview import OVERVIEW, TRIALS
 
 BARS = 6  # of importance
 CURVES = 2  # effects
+FORECAST_LINES = "what more trials would gain by a model (blue) and at random (orange)"
 
 
 def panels(records: Records) -> tuple[Panel, ...]:
@@ -79,5 +80,7 @@ def _trusted(records: Records, record: Importance) -> Panel:
 
 def _next(records: Records) -> Panel:
     ahead, advice = records[FORECAST], what_next(records)
-    figure = glance(figure_of(ahead)) if isinstance(ahead, Forecast) else None
-    return Panel("What to do next?", _first(advice[0]), figure, "section-forecast")
+    shown = isinstance(ahead, Forecast)
+    figure = glance(figure_of(ahead)) if shown else None
+    lines = f" Shown: {FORECAST_LINES}." if shown else ""
+    return Panel("What to do next?", _first(advice[0]) + lines, figure, "section-forecast")

@@ -85,7 +85,10 @@ def _facts(analysis: Analysis) -> Table:
     rows.add_row("source", Text(printable(overview.source)))
     rows.add_row("trials", f"{overview.trials} ({states})")
     direction = "maximised" if overview.maximize else "minimised"
-    rows.add_row("objective", Text(f"{printable(overview.objective)} ({direction})"))
+    objective = f"{printable(overview.objective)} ({direction})"
+    if analysis[PARETO] is not None:
+        objective += ", one of several: see 'hyperlens pareto', or choose another with --objective"
+    rows.add_row("objective", Text(objective))
     rows.add_row("best", f"{number(overview.best)} in trial {overview.best_trial}")
     values = [f"{k} = {number(v)}" for k, v in overview.best_values.items()]
     if len(values) > MOST_VALUES:

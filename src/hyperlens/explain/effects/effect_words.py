@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hyperlens.explain.effects.effect import Effect
     from hyperlens.explain.effects.gaps import Gap
 
+HARDLY = 0.01  # of what the trials differ by: a mean that changes by less is no effect to act on
 MOST_GAPS = 3  # stretches without a trial that a sentence names
 
 
@@ -22,9 +23,22 @@ def sentence(record: Effect) -> str:
     if not change > 0:
         name = effect_name(record.parameters)
         return f"The surrogate expects the same {record.objective} for every {name}."
+    if (apart := _apart(record)) and change <= HARDLY * apart:
+        flat = (
+            f"Averaged over all other parameters, {record.objective} hardly depends on "
+            f"{effect_name(record.parameters)}: its mean changes by {number(change, 2)} in all, where "
+            f"trials differ by up to {number(apart, 2)}."
+        )
+        return guessed(record.verdict, flat)
     where = _pair if len(record.parameters) == 2 else _curve if record.numeric[0] else _category
     place, support = where(record, best, change)
     return guessed(record.verdict, f"{place} {_sureness(record, best, change)} {support}".rstrip())
+
+
+def _apart(record: Effect) -> float:
+    """By how much the measured costs differ."""
+    known = record.observed_cost[np.isfinite(record.observed_cost)]
+    return float(np.ptp(known)) if len(known) else 0.0
 
 
 def reading(record: Effect) -> str:

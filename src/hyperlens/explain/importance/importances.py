@@ -79,7 +79,8 @@ class Importances(Record):
 
     @property
     def lead(self) -> tuple[str, ...]:
-        return self.sentence, self.question.sentence, self.leading.meaning
+        answered = (self.question.sentence,) if self.verdict.known else ()
+        return self.sentence, *answered, self.leading.meaning
 
     @property
     def tables(self) -> tuple[Table, ...]:

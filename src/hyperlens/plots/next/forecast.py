@@ -34,6 +34,7 @@ def draw(record: Forecast) -> Figure:
             Scatter(
                 x=[*more, *more[::-1]],
                 y=[*high, *low[::-1]],
+                mode="lines",  # by default so few points are drawn as dots too
                 fill="toself",
                 fillcolor=see_through(COLOURS[search], 0.16),
                 line={"width": 0},

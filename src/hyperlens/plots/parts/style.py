@@ -20,6 +20,9 @@ _AXIS = {
     "automargin": True,
     "title": {"standoff": 14, "font": {"size": 13}},
     "tickfont": {"size": 12},
+    "exponentformat": "power",  # 0.0001 and 100,000 rather than 100µ and 100k, 10^6 beyond
+    "minexponent": 5,
+    "separatethousands": True,
 }
 
 _LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}

@@ -91,6 +91,7 @@ def draw_predictions(record: ProposalPath) -> Figure:
         Scatter(
             x=x + x[::-1],
             y=(mean + std).tolist() + (mean - std).tolist()[::-1],
+            mode="lines",
             fill="toself",
             fillcolor=BAND,
             line={"width": 0},

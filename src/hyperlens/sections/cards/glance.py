@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import textwrap
 from typing import Any
 
 HEIGHT = 190  # pixels
 FONT = 11
+UPRIGHT = 22  # characters of a line beside an axis that is so low
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 
 
@@ -23,6 +25,8 @@ def glance(figure: dict[str, Any], rows: int | None = None, **settings: Any) -> 
         axis["nticks"] = 5
         if title := axis.get("title"):
             axis["title"] = {**title, "font": {"size": FONT}, "standoff": 6}
+            if name.startswith("yaxis"):
+                axis["title"]["text"] = _broken(title.get("text", ""))
     if rows is not None and "ticktext" in layout.get("yaxis", {}):
         count = min(rows, len(layout["yaxis"]["ticktext"]))
         layout["yaxis"]["range"] = [count - 0.5, -0.5]
@@ -30,3 +34,10 @@ def glance(figure: dict[str, Any], rows: int | None = None, **settings: Any) -> 
     for name, value in settings.items():
         layout[name] = {**layout.get(name, {}), **value} if isinstance(value, dict) else value
     return small
+
+
+def _broken(title: str) -> str:
+    """A title in lines that fit beside the axis, broken between words."""
+    return "<br>".join(
+        textwrap.wrap(title, UPRIGHT, break_long_words=False, break_on_hyphens=False)
+    )
