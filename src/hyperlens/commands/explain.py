@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from hyperlens.commands.memory import give_back
 from hyperlens.commands.options import (
     LEVEL_OR_NONE,
     SEED,
@@ -15,7 +14,7 @@ from hyperlens.commands.options import (
     TableReading,
     output_option,
 )
-from hyperlens.commands.runs import read, refuse_overwriting
+from hyperlens.commands.runs import give_back, read, refuse_overwriting
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.runs.history import History
 from hyperlens.runs.selection import Selection
