@@ -153,7 +153,7 @@ def measured(tasks: Tasks, study: optuna.Study, truth: Truth, all_budgets: bool)
         "true_error": truth["main_error"].tolist(),
         **bands,
         "used": found.trials,
-        "verdict": found.verdict.word,
+        "verdict": _verdict(found),
         "surrogate": found.surrogate,
         "r2": found.quality.r2,
         "seconds": seconds,
@@ -161,6 +161,12 @@ def measured(tasks: Tasks, study: optuna.Study, truth: Truth, all_budgets: bool)
         "optuna": {} if all_budgets else _optunas(tasks, study),
         "good": _good(tasks, history, truth),
     }
+
+
+def _verdict(found: Any) -> str:
+    """On what is shown, or on the surrogate in states that judged that alone."""
+    verdict = getattr(found, "verdict", None)
+    return str(found.quality.verdict if verdict is None else verdict.word)
 
 
 def _read(study: optuna.Study, all_budgets: bool) -> hl.History:
