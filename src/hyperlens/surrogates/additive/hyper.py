@@ -35,7 +35,7 @@ class Belief:
 
 LENGTH = Belief(0.6, 0.8)
 PART = Belief(1.0, 0.7)  # few parameters matter much
-VARIANCES = (Belief(0.7, 1.5), Belief(0.3, 1.5), Belief(0.1, 1.5))
+VARIANCES = (Belief(0.7, 0.5), Belief(0.3, 0.5), Belief(0.1, 0.5))
 NOISE = Belief(1e-2, 2.0)
 KAPPA = Belief(2.0, 1.5)
 ETA = Belief(0.5, 0.7)  # what a search avoided is rarely worse by ranges than the worst that it met
