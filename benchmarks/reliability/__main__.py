@@ -3,8 +3,8 @@
     python -m benchmarks.reliability [PART ...] [--every 1] [--cases 20000] [--save]
 
 Parts: kills, shared, held, page, odd, load; all of them where none is named. Each has a section of
-docs/results/reliability.md, which `--save` replaces when the part has ended; so parts that take long can
-be run one at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried,
+docs/results/reliability.md, which `--save` replaces, row by row; so parts that take long can be run one
+at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried,
 in `--minutes` at the most.
 """
 
@@ -31,6 +31,7 @@ HEAD = """# Reliability
 Made by `python -m benchmarks.reliability`, part by part; each says when and where. What failed was
 mended, unless the section says otherwise.
 """
+CUT_OFF = "This part was cut off here; its other rows were not measured."
 
 
 def main() -> None:
@@ -57,18 +58,25 @@ def main() -> None:
         parser.error(f"there is no part {', '.join(unknown)}; choose of {', '.join(parts)}")
     for name in given.parts or parts:
         about, make = parts[name]
-        found = []
-        for row in make():
-            found.append(row)
-            print(row.what, row.tried, row.failed, row.measured, row.wanted, sep="; ", flush=True)
         options = {"kills": f" --every {given.every}", "odd": f" --cases {given.cases}"}.get(
             name, ""
         )
-        text = section(name, f"python -m benchmarks.reliability {name}{options}", about, found)
+        command = f"python -m benchmarks.reliability {name}{options}"
+        found: list[Row] = []
+        for row in make():
+            found.append(row)
+            print(row.what, row.tried, row.failed, row.measured, row.wanted, sep="; ", flush=True)
+            if given.save:  # a part that is cut off leaves what it has measured
+                save(name, section(name, command, about, found) + f"\n\n{CUT_OFF}")
+        text = section(name, command, about, found)
         if given.save:
-            RESULT.write_text(placed(RESULT.read_text() if RESULT.exists() else "", name, text))
+            save(name, text)
         else:
             print(text)
+
+
+def save(name: str, text: str) -> None:
+    RESULT.write_text(placed(RESULT.read_text() if RESULT.exists() else "", name, text))
 
 
 def section(name: str, command: str, about: str, rows: list[Row]) -> str:
