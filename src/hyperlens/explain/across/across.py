@@ -137,19 +137,13 @@ def across(
     `progress` is called with how many of how many runs are explained.
     """
     named = _named(histories, objective)
-    fits = []
-    for run, history in named.items():
-        fits.append(_leader(run, history, objective, seed))
-        if progress is not None:
-            progress(len(fits), len(named))
+    fits = _fits(named, objective, seed, progress)
     space, goal = _first(named).space, _first(named).objective(objective)
     share, std = _shares(list(named.values()), fits, level, seed)
     found = pooled(share, std**2, level)
     order = np.argsort(-found.mean, kind="stable")
-    most = order[0]
-    verdict = verdict_of(
-        [f.quality.verdict for f in fits], space.names[most], found.low[most], found.high[most]
-    )
+    verdicts, most = tuple(f.quality.verdict for f in fits), order[0]
+    verdict = verdict_of(verdicts, space.names[most], found.low[most], found.high[most])
     effects = tuple(
         pooled_effect(named, fits, space.names[k], objective, level, seed, verdict) for k in order
     )
@@ -163,7 +157,7 @@ def across(
         objective=goal.name,
         runs=tuple(named),
         trials=tuple(len(f.training.y) for f in fits),
-        verdicts=tuple(f.quality.verdict for f in fits),
+        verdicts=verdicts,
         parameters=tuple(space.names[k] for k in order),
         share=share[:, order],
         std=std[:, order],
@@ -186,6 +180,21 @@ def across(
         notes=_notes(named, fits, objective),
         effects=effects,
     )
+
+
+def _fits(
+    named: Mapping[str, History],
+    objective: str | None,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+) -> list[Fitted]:
+    """The surrogate that leads each run."""
+    fits: list[Fitted] = []
+    for run, history in named.items():
+        fits.append(_leader(run, history, objective, seed))
+        if progress is not None:
+            progress(len(fits), len(named))
+    return fits
 
 
 def _named(

@@ -192,12 +192,7 @@ def forecast(
     if error is not None and not (np.isfinite(error) and error >= 0):
         raise AnalysisError(f"A standard error of {error} is none; give a number of at least 0.")
     fitted, known = prospects(history, seed=seed, objective=objective)
-    if not fitted.quality.r2 >= TOLD_APART:  # draws of noise promise what is not there
-        raise AnalysisError(
-            f"The {fitted.quality.surrogate} predicts next to nothing of trials it has not seen (R2 "
-            f"{decimals(fitted.quality.r2)}), so nothing says what more of them would bring; repeat "
-            "some configurations to see what is noise."
-        )
+    _check_told_apart(fitted)
     source, error = standard_error(history, objective, fitted.training, error, known)
     tails = ((1 - level) / 2, (1 + level) / 2)
     gains = np.array([[known.gains(s, k, seed) for k in MORE] for s in SEARCHES])
@@ -229,6 +224,16 @@ def forecast(
         ),
         limits=history.limits,
     )
+
+
+def _check_told_apart(fitted: Fitted) -> None:
+    """Draws of noise promise what is not there."""
+    if not fitted.quality.r2 >= TOLD_APART:
+        raise AnalysisError(
+            f"The {fitted.quality.surrogate} predicts next to nothing of trials it has not seen (R2 "
+            f"{decimals(fitted.quality.r2)}), so nothing says what more of them would bring; repeat "
+            "some configurations to see what is noise."
+        )
 
 
 def _learnt_without(history: History) -> tuple[str, ...]:

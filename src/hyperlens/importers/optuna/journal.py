@@ -21,7 +21,7 @@ _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
 # Optuna's codes of operations, from 0
 (_CREATE_STUDY, _DELETE_STUDY, _STUDY_USER_ATTRIBUTE, _STUDY_ATTRIBUTE, _CREATE_TRIAL) = range(5)
 (_PARAMETER, _STATE, _STEP, _USER_ATTRIBUTE, _ATTRIBUTE) = range(5, 10)
-_WITNESS = 4096  # bytes at both ends of what was read, by which a journal is known again
+_SAMPLED = 4096  # bytes at both ends of what was read, by which a journal is known again
 
 
 def read_journal(
@@ -82,7 +82,7 @@ def _replay(path: Path, notes: list[str], past: "_Past", last: int = _ATTRIBUTE)
                 ) from problem
             past.size += len(line)
         past.lines -= bool(broken)
-        past.witness(file)
+        past.sample(file)
     if broken:
         notes.append(f"The last line of '{path.name}' is cut off and was left out.")
 
@@ -161,7 +161,7 @@ class _Past:
     ends: tuple[bytes, bytes] = (b"", b"")
     replay: _Replay = field(default_factory=_Replay)
 
-    def witness(self, file: IO[bytes]) -> None:
+    def sample(self, file: IO[bytes]) -> None:
         self.ends = self._ends(file)
 
     def begins(self, path: Path) -> bool:
@@ -171,9 +171,9 @@ class _Past:
 
     def _ends(self, file: IO[bytes]) -> tuple[bytes, bytes]:
         file.seek(0)
-        head = file.read(min(_WITNESS, self.size))
-        file.seek(max(0, self.size - _WITNESS))
-        return head, file.read(min(_WITNESS, self.size))
+        head = file.read(min(_SAMPLED, self.size))
+        file.seek(max(0, self.size - _SAMPLED))
+        return head, file.read(min(_SAMPLED, self.size))
 
 
 def _change(study: StoredStudy, trial: StoredTrial, operation: Json) -> None:
