@@ -100,9 +100,11 @@ class Hindsight(Record):
         words, even = WORDS[kind], self.origin.count(EVEN)
         if not even:
             return f"{words} cannot be judged: no configuration was even."
+        whose = f"{'its' if kind == 'prior' else 'these'} {counted(count, 'configuration')}"
+        if count == 1:
+            whose = f"{'its' if kind == 'prior' else 'this'} configuration"
         pairs = (
-            f"{'its' if kind == 'prior' else 'these'} {counted(count, 'configuration')} did "
-            f"better than the {even} even ones in {number(100 * better)} % of the pairs"
+            f"{whose} did better than the {even} even ones in {number(100 * better)} % of the pairs"
         )
         if p >= SURE:
             said = f"which may be chance (p {number(p)})"

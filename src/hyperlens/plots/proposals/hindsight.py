@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from plotly.graph_objects import Figure, Scatter
+from plotly.graph_objects import Figure
 
 from hyperlens.explain.proposals.hindsight import EVEN, NAMES, Hindsight
 from hyperlens.plots.parts.axes import category_axis
 from hyperlens.plots.parts.colours import BLUE, GREY
+from hyperlens.plots.parts.marks import dots
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe
 
@@ -25,27 +26,12 @@ def draw(record: Hindsight) -> Figure:
     for kind in kinds:
         own = (origin == kind) & ~np.isnan(record.result)
         colour = GREY if kind == EVEN else BLUE
-        fig.add_trace(
-            Scatter(
-                x=record.result[own],
-                y=[kind] * int(own.sum()),
-                mode="markers",
-                name=NAMES[kind],
-                marker={"color": colour, "size": 9, "opacity": 0.65},
-                customdata=record.trial[own],
-                hovertemplate="trial %{customdata}: %{x:.4g}<extra></extra>",
-            )
-        )
+        mark = {"color": colour, "size": 9, "opacity": 0.65}
+        hover = "trial %{customdata}: %{x:.4g}"
+        rows, trials = [kind] * int(own.sum()), record.trial[own].tolist()
+        fig.add_trace(dots(record.result[own], rows, NAMES[kind], mark, hover, customdata=trials))
         middle = record.median(kind)
         if np.isfinite(middle):
-            fig.add_trace(
-                Scatter(
-                    x=[middle],
-                    y=[kind],
-                    mode="markers",
-                    name=f"median, {NAMES[kind]}",
-                    marker={"color": colour, "size": 26, "symbol": "line-ns-open", "line_width": 3},
-                    hovertemplate="median %{x:.4g}<extra></extra>",
-                )
-            )
+            line = {"color": colour, "size": 26, "symbol": "line-ns-open", "line": {"width": 3}}
+            fig.add_trace(dots([middle], [kind], "median", line, "median %{x:.4g}"))
     return fig
