@@ -55,6 +55,20 @@ def flaml(X: Any, y: Any, Z: Any, split: int, seconds: float) -> tuple[Any, str]
     return search.predict_proba(Z), str(search.best_estimator)
 
 
+def autogluon(X: Any, y: Any, Z: Any, split: int, seconds: float) -> tuple[Any, str]:
+    """Its medium preset; models go to a folder that is removed."""
+    from tempfile import TemporaryDirectory
+
+    from autogluon.tabular import TabularPredictor
+
+    with TemporaryDirectory() as folder:
+        found = TabularPredictor("target", eval_metric="log_loss", path=folder, verbosity=0).fit(
+            X.assign(target=y), time_limit=seconds, presets="medium_quality", num_cpus=1
+        )
+        chances = found.predict_proba(Z)[list(np.unique(y))].to_numpy()
+        return chances, str(found.model_best)
+
+
 def boosting(X: Any, y: Any, Z: Any, split: int, seconds: float) -> tuple[Any, str]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -114,6 +128,7 @@ METHODS: dict[str, Callable[..., tuple[Any, str]]] = {
     "hyperlens": ours,
     "hyperlens, best alone": best_alone,
     "FLAML": flaml,
+    "AutoGluon": autogluon,
     "HalvingRandomSearchCV": halving,
     "HistGradientBoosting": boosting,
 }
@@ -130,6 +145,8 @@ def main(method: str, path: str, split: str, seconds: str, clock: str = "wall") 
         import hyperlens.cash.estimator  # noqa: F401 - importing is not searching
     if method == "FLAML":
         import flaml  # noqa: F401
+    if method == "AutoGluon":
+        import autogluon.tabular  # noqa: F401
     X, y, Z, truth = rows(path, int(split))
     warnings.simplefilter("ignore")
     before = sum(os.times()[:4])

@@ -1,10 +1,13 @@
 """A search over models in so many seconds beside others that have as many: test log loss on OpenML.
 
-python -m benchmarks.cash_time [--seconds 30] [--sets 25] [--splits 1] [--flaml PYTHON] [--save]
+python -m benchmarks.cash_time [--seconds 30] [--sets 25] [--splits 1] [--flaml PYTHON]
+    [--autogluon PYTHON] [--clock processor] [--save]
 
 Data sets are those of the folder that docs/results/cash_benchmark.md does not show: none of them was
-looked at while the search was built. FLAML is run by an interpreter of its own. Results are kept in a
-file, so that the benchmark can be stopped and go on; data set by data set, so that a part of it is fair.
+looked at while the search was built. FLAML and AutoGluon are run by interpreters of their own. By
+`--clock processor` a second is one of the processor (cpu_clock.py), for a machine that has other work.
+Results are kept in a file, so that the benchmark can be stopped and go on; data set by data set, so that
+a part of it is fair.
 """
 
 from __future__ import annotations
@@ -49,12 +52,14 @@ def unseen(data: Path) -> list[Path]:
     return [data / file for file, new in zip(files, fresh, strict=True) if new]
 
 
-def played(method: str, path: Path, split: int, seconds: float, python: str) -> dict[str, object]:
+def played(
+    method: str, path: Path, split: int, seconds: float, python: str, clock: str = "wall"
+) -> dict[str, object]:
     """What a method says after so many seconds; its loss is nan where it fails."""
     where = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    words = [python, str(PLAYER), method, str(path), str(split), str(seconds)]
+    words = [python, str(PLAYER), method, str(path), str(split), str(seconds), clock]
     done = subprocess.run(
-        words, capture_output=True, text=True, check=False, timeout=20 * seconds + 300,
+        words, capture_output=True, text=True, check=False, timeout=100 * seconds + 300,
         env=os.environ | where | dict.fromkeys(ONE_CORE, "1"),
     )  # fmt: skip
     if done.returncode:
@@ -74,9 +79,10 @@ def fill(
     splits: int,
     seconds: float,
     methods: list[str],
-    flaml: str,
+    pythons: dict[str, str],
     kept: Path,
     at_once: int,
+    clock: str = "wall",
 ) -> None:
     """Measure what is not known yet; so many methods at once have the same share of the machine."""
     known = set()
@@ -90,11 +96,13 @@ def fill(
             name = path.name.removesuffix(".csv.gz")
             keys = [(name, str(split), f"{seconds:g}", m) for m in methods]
             for some in batched([key for key in keys if key not in known], at_once):
-                pythons = [flaml if key[3] == FLAML else sys.executable for key in some]
                 games = [
-                    pool.submit(played, key[3], path, split, seconds, python)
-                    for key, python in zip(some, pythons, strict=True)
-                ]
+                    pool.submit(
+                        played, key[3], path, split, seconds,
+                        pythons.get(key[3], sys.executable), clock,
+                    )
+                    for key in some
+                ]  # fmt: skip
                 for key, game in zip(some, games, strict=True):
                     found = game.result()
                     writer.writerow([*key, *(found[column] for column in COLUMNS[4:])])
@@ -170,6 +178,10 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1, help="methods that run side by side")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--flaml", default=sys.executable, help="interpreter that has FLAML")
+    parser.add_argument(
+        "--autogluon", default=sys.executable, help="interpreter that has AutoGluon"
+    )
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="of seconds")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--kept", type=Path, default=KEPT, help="what is measured already")
     parser.add_argument("--said", default="", help="how far to trust it, for the page")
@@ -179,8 +191,9 @@ def main() -> None:
     paths = unseen(chosen.data)[: chosen.sets]
     if not chosen.page:
         fill(
-            paths, chosen.splits, chosen.seconds, chosen.methods, chosen.flaml, chosen.kept,
-            chosen.at_once,
+            paths, chosen.splits, chosen.seconds, chosen.methods,
+            {FLAML: chosen.flaml, "AutoGluon": chosen.autogluon}, chosen.kept, chosen.at_once,
+            chosen.clock,
         )  # fmt: skip
     kept = pd.read_csv(chosen.kept, dtype={"chosen": str})
     here = kept["budget"].eq(chosen.seconds) & (kept["split"] < chosen.splits)

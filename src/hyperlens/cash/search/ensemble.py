@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens.cash.results.calibration import Calibration
 from hyperlens.record import Record
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.words import counted
@@ -40,7 +41,8 @@ class Ensemble(Record):
     `together` on those that chose, `honest_single` and `honest_together` on rows that did not; nan
     where that was not measured. `parts` are of the rows that each member was trained on in the end;
     `chosen_on` is the part that models had been trained on whose predictions chose. No chance of a class
-    is smaller than `least`. `trees` are those of members that stopped growing early, else 0."""
+    is smaller than `least`. `trees` are those of members that stopped growing early, else 0.
+    `calibration` says how true chances are on held-out rows."""
 
     metric: str
     maximize: bool
@@ -57,6 +59,7 @@ class Ensemble(Record):
     least: float = 0.0
     chosen_on: float = 1.0
     trees: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    calibration: Calibration | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -159,6 +159,16 @@ class Evaluation:
             raise ValueError(f"the score is {score}")
         return -float(score), predicted
 
+    def fitted(self, configuration: Mapping[str, Any], rows: IntArray) -> Any:
+        """A model of these rows."""
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._trained(configuration, rows, rows)
+
+    def loss_of(self, model: Any, X: Any, rows: IntArray) -> float:
+        """Of a fitted model on columns X with the targets of these rows."""
+        return -float(self._scorer(model, X, self.y[rows], **self._counted(rows)))
+
     def predicted(self, model: Any, X: Any) -> FloatArray | None:
         """Numbers, or the chances of all classes; None of a classifier that knows no chances."""
         if self.task == "regression":

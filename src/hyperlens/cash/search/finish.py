@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens.cash.results.calibration import Calibration, calibration
 from hyperlens.cash.search.ensemble import (
     Ensemble,
     Measure,
@@ -99,6 +100,7 @@ def finished(
         least=least,
         trees=np.array([m.trees or 0 for m in trained], dtype=np.int64),
         chosen_on=_part(evaluation, candidates[0]),
+        calibration=_calibration(evaluation, candidates, final, heat, least),
         notes=_notes(members, trained, len(evaluation.y), heat, _part(evaluation, candidates[0])),
     )
     return together(evaluation, trained, heat, least), record
@@ -250,13 +252,36 @@ def _heated(
         or (evaluation.metric or "neg_log_loss") != "neg_log_loss"
     ):
         return 1.0, float("inf")
-    used = np.flatnonzero(weights)
-    parts = [weights[c] * _flat(candidates[c].predictions) for c in used]
-    chances = np.sum(parts, axis=0)
+    chances = _mixed(candidates, weights)
     heat = temperature(chances, pool.measure, pool.left_out())
     if heat == 1.0:
         return 1.0, float("inf")
     return heat, float(pool.measure(tempered_by(chances, heat)[None], None)[0])
+
+
+def _mixed(candidates: list[Candidate], weights: FloatArray) -> FloatArray:
+    """Held-out predictions (n, k) of all together."""
+    used = np.flatnonzero(weights)
+    parts = [weights[c] * _flat(candidates[c].predictions) for c in used]
+    mean: FloatArray = np.sum(parts, axis=0)
+    return mean
+
+
+def _calibration(
+    evaluation: Evaluation,
+    candidates: list[Candidate],
+    weights: FloatArray,
+    heat: float,
+    least: float,
+) -> Calibration | None:
+    """How true the chances are on held-out rows; None where there are none."""
+    if evaluation.task != "classification" or not candidates[0].predictions:
+        return None
+    chances = _mixed(candidates, weights)
+    chances = chances if heat == 1.0 else tempered_by(chances, heat)
+    chances = lifted(chances, least) if least else chances
+    rows = np.concatenate([held for _, held in evaluation.rows_at(candidates[0].budget)])
+    return calibration(chances, evaluation.codes[rows], evaluation.classes)
 
 
 def _notes(
