@@ -55,9 +55,12 @@ def what_next(records: Records) -> tuple[str, ...]:
     ]
     doubts = _doubts(importance, records[CONFIRM])
     ahead = records[FORECAST]
-    elsewhere = [*_space(records[ADVICE], ahead), *_try(effects)]
+    failed = _failures(
+        trials
+    )  # where they did, an effect that was not learnt from them has its best
+    elsewhere = [*_space(records[ADVICE], ahead), *([] if failed else _try(effects))]
     advice = [
-        *_failures(trials),
+        *failed,
         *doubts,
         *_repeat(records[LUCK]),
         *elsewhere,
