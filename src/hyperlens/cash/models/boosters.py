@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -177,10 +176,31 @@ FIRST_TREES: dict[str, Callable[[int], dict[str, Any]]] = {
 }
 
 
+def _xgboost() -> Any:
+    import xgboost
+
+    return xgboost
+
+
+def _lightgbm() -> Any:
+    import lightgbm
+
+    return lightgbm
+
+
+def _catboost() -> Any:
+    import catboost
+
+    return catboost
+
+
+IMPORTS = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}
+
+
 def package(name: str) -> Any:
     """The package, or a sentence that says how to get it."""
     try:
-        return import_module(name)
+        return IMPORTS[name]()
     except ImportError as problem:
         raise SourceError(
             f"{name} is not installed; install it with pip install "

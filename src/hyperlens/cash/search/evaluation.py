@@ -22,13 +22,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from threadpoolctl import threadpool_limits
 
 from hyperlens.cash.data.column_kinds import TableError
+from hyperlens.cash.data.row_weights import weighting
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import build
 from hyperlens.cash.search.growing import cut_alike, grows, watching
 from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.looks import look
 from hyperlens.cash.search.row_splits import HELD_OUT, Split, by_group, by_time
-from hyperlens.cash.search.weights import weighting
 from hyperlens.errors import SourceError
 from hyperlens.spaces.cube import FloatArray, IntArray
 

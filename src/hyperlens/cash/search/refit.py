@@ -21,11 +21,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from hyperlens.cash.data.row_weights import weighting
 from hyperlens.cash.search.ensemble import lifted, tempered_by
 from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.pace import Pace
-from hyperlens.cash.search.weights import weighting
 from hyperlens.optimize.models.model_sampling import ROOT
 
 SOME_ROWS = 1000  # that show whether two trainings differ

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from hyperlens.cash.data.row_weights import ClassWeight, row_weights
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import QUICK_FIRST, ROOT, further, pool, pool_space
 from hyperlens.cash.results.model_search import furthest, search_plan
@@ -32,7 +33,6 @@ from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import refitted, within
 from hyperlens.cash.search.row_splits import Split
-from hyperlens.cash.search.weights import ClassWeight, row_weights
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, rooted
 from hyperlens.optimize.optimizers.protocol import Optimizer
