@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +11,12 @@ from sklearn.linear_model import LinearRegression
 
 from hyperlens.cash.results.calibration import calibration
 from hyperlens.cash.results.feature_use import feature_use
+from hyperlens.cash.results.model_search import model_search
 from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.search import Search
 from hyperlens.plots import draw
+from hyperlens.record import Record
+from hyperlens.sections.run.models import MODELS, WINNER, cards
 
 
 def test_a_column_is_worth_what_its_coefficient_says() -> None:
@@ -55,7 +60,13 @@ def test_an_ensemble_says_how_true_it_is() -> None:
     X = pd.DataFrame(rng.standard_normal((150, 2)), columns=["a", "b"])
     y = np.where(X["a"] + rng.standard_normal(150) > 0, "yes", "no")
     plan = Search(X, y, "classification", 2, "random", models=["GaussianNB"], folds=2, refits=1)
-    _, ensemble = plan.finish(plan.run())
+    history = plan.run()
+    _, ensemble = plan.finish(history)
     assert ensemble.calibration is not None
     held = sum(len(rows) for _, rows in plan.evaluation.rows)
     assert ensemble.calibration.rows.sum() == held
+    used = feature_use(plan.evaluation, history.trials[0].values, "log_loss")
+    record = replace(model_search(history), features=used, calibration=ensemble.calibration)
+    shown = cards({MODELS: record, WINNER: None})
+    assert [card.id for card in shown] == ["models", "features", "calibration"]
+    assert Record.from_dict(record.to_dict()).to_dict() == record.to_dict()

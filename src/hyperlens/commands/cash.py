@@ -2,6 +2,7 @@
 what that model says of a new table."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, Literal
@@ -9,7 +10,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from hyperlens.cash.data.dataset import Table, prepare, read_table
+from hyperlens.cash.results.feature_use import FeatureUse
 from hyperlens.cash.results.output_folder import check_folder
+from hyperlens.cash.search.ensemble import Ensemble
 from hyperlens.cash.search.optimizers import OptimizerName
 from hyperlens.cash.search.search import Search
 from hyperlens.commands.options import SEED, output_option
@@ -17,7 +20,7 @@ from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import refuse_overwriting, stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.commands.wording.durations import duration
-from hyperlens.runs.history import History
+from hyperlens.runs.history import History, Trial
 
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
 BY_SIZE = "10; fewer from 10,000 rows on"
@@ -191,21 +194,41 @@ def _searched(search: Search) -> tuple[History, bool]:
         return history, True
 
 
+def _features(search: Search, best: Trial, ensemble: Ensemble, report: bool) -> FeatureUse | None:
+    """Which columns the best configuration uses; a report takes its own time for it."""
+    from hyperlens.cash.results.feature_use import feature_use
+    from hyperlens.cash.search.refit import Member
+
+    left = float("inf") if report or search.time is None else search.pace.left
+    key = Member({**search.searched.constants, **best.values}, 1.0).name
+    if 2 * (search.pace.training(*key, 1.0) or 0.0) > left or left <= 0:
+        return None
+    trees = dict(zip(ensemble.trials.tolist(), ensemble.trees.tolist(), strict=True))
+    values = {**search.searched.constants, **best.values}
+    built = Member(values, 1.0, trees=trees.get(best.number) or None).built
+    return feature_use(search.evaluation, built, search.target.__name__, left)
+
+
 def _finish(
     search: Search, table: Table, history: History, folder: Path, html: str | None, form: str
 ) -> None:
     from hyperlens import terminal
     from hyperlens.cash.results.model_card import model_card
-    from hyperlens.cash.results.model_search import model_search
+    from hyperlens.cash.results.model_search import ModelSearch, model_search
     from hyperlens.cash.results.output_folder import whole_pipeline, write_folder
     from hyperlens.cash.search.search import best_trial
 
     best = best_trial(history)
     record = model_search(history)
     model, ensemble = search.finish(history)
+    features = _features(search, best, ensemble, bool(html))
+    record = replace(record, features=features, calibration=ensemble.calibration)
     print_record(record, form, [])
     aside = form != "table"
     typer.echo(ensemble.sentence, err=aside)
+    for said in (features, ensemble.calibration):
+        if said is not None:
+            typer.echo(terminal.printable(said.sentence), err=aside)
     for note in ensemble.notes:
         typer.echo(note, err=aside)
     card = model_card(search, table, record, best, model, ensemble)
@@ -222,5 +245,9 @@ def _finish(
         from hyperlens.sections.choices import Choices
 
         analysis = analyse(so_far(history), Choices(seed=search.seed))
+        seen = analysis.records["models"]
+        if isinstance(seen, ModelSearch):
+            seen = replace(seen, features=features, calibration=ensemble.calibration)
+            analysis = replace(analysis, records={**analysis.records, "models": seen})
         path = write(html, report_page(analysis))
         typer.echo(f"Report: {terminal.printable(path)}", err=aside)

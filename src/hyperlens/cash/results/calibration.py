@@ -43,6 +43,12 @@ class Calibration(Record):
             f"{100 * self.error:.1f} percentage points on average from how often that came; {bins}."
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (
+            "These rows chose the members of the ensemble, so it looks a little better than it is.",
+        )
+
     def _columns(self) -> dict[str, Any]:
         return {
             "said": self.said,

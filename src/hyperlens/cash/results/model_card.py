@@ -12,6 +12,8 @@ import numpy as np
 
 from hyperlens import __version__
 from hyperlens.cash.data.dataset import Table
+from hyperlens.cash.results.calibration import Calibration
+from hyperlens.cash.results.feature_use import FeatureUse
 from hyperlens.cash.results.model_search import ModelSearch
 from hyperlens.cash.search.ensemble import Ensemble
 from hyperlens.cash.search.search import Search
@@ -31,7 +33,8 @@ class ModelCard(Record):
     """All that is to be known of a fitted model. `folds` are its validation losses, one a split, in
     the metric's own direction; `guess` is that of predicting without looking at the columns.
     `separator` is that of the table's file, None if it is no CSV. `together` says which configurations
-    predict together and what that adds."""
+    predict together and what that adds; `features` which columns are used and `calibration` how true
+    chances are, both on held-out rows."""
 
     made: str
     table: str
@@ -56,6 +59,8 @@ class ModelCard(Record):
     limits: tuple[str, ...]
     versions: Mapping[str, str]
     together: tuple[str, ...] = ()
+    features: FeatureUse | None = None
+    calibration: Calibration | None = None
 
     @property
     def sentence(self) -> str:
@@ -102,7 +107,7 @@ def model_card(
         metric=target.__name__,
         maximize=target.maximize,
         model=str(best.values["model"]),
-        configuration=dict(best.values),
+        configuration={**best.values, **_trees(best, ensemble)},
         mean=float(folds.mean()),
         spread=float(folds.std(ddof=1)) if len(folds) > 1 else float("nan"),
         folds=folds,
@@ -127,7 +132,16 @@ def model_card(
         limits=_limits(search, table, record, folds, guess),
         versions=_versions(),
         together=(ensemble.sentence, *ensemble.notes),
+        features=record.features,
+        calibration=record.calibration,
     )
+
+
+def _trees(best: Trial, ensemble: Ensemble) -> dict[str, int]:
+    """Where the best one stopped growing early."""
+    grown = dict(zip(ensemble.trials.tolist(), ensemble.trees.tolist(), strict=False))
+    trees = grown.get(best.number, 0)
+    return {f"{best.values['model']}:n_estimators": trees} if trees else {}
 
 
 def _losses(search: Search, best: Trial) -> list[float]:

@@ -8,6 +8,7 @@ from typing import Any
 from hyperlens.cash.results.model_card import FACTS, MODEL, ModelCard
 
 CONTROL = ("Cc", "Cf", "Cs")
+MOST_COLUMNS = 15
 SPECIAL = "\\`*_{}[]<>#|~!&"
 
 
@@ -26,6 +27,7 @@ def markdown(card: ModelCard) -> str:
         f"A guess without looking at the columns has {card.guess:.4g}.",
         _bullets(f"split {k + 1}: {loss:.5g}" for k, loss in enumerate(card.folds)),
         _averaged(card),
+        _held_out(card),
         "## How to use it",
         "The model is a scikit-learn pipeline. It takes a table as it is read from a file, with the "
         "columns below, and needs the package `hyperlens` and the versions at the end.",
@@ -105,6 +107,30 @@ def _averaged(card: ModelCard) -> str:
             "configuration; the losses above are those of the best configuration alone, trained once."
         )
     return " ".join([*(safe(sentence) for sentence in card.together), how])
+
+
+def _held_out(card: ModelCard) -> str:
+    """Which columns are used and how true chances are, where that was measured."""
+    parts = []
+    if card.features is not None:
+        pairs = zip(card.features.columns, card.features.rise, card.features.error, strict=True)
+        rows = [(safe(c), f"{r:.3g} ± {e:.2g}") for c, r, e in list(pairs)[:MOST_COLUMNS]]
+        parts += [
+            "## Which columns it uses",
+            safe(" ".join([card.features.sentence, *card.features.notes])),
+            _table(("column", f"{safe(card.metric)} is worse by, when it is shuffled"), rows),
+        ]
+    if card.calibration is not None:
+        bins = zip(card.calibration.said, card.calibration.came, card.calibration.rows, strict=True)
+        parts += [
+            "## Are its chances true?",
+            safe(card.calibration.sentence),
+            _table(
+                ("said", "came", "rows"),
+                ((f"{s:.1%}", f"{c:.1%}", str(int(n))) for s, c, n in bins),
+            ),
+        ]
+    return "\n\n".join(parts)
 
 
 def _classes(card: ModelCard) -> str:

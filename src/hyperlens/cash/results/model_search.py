@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.cash.results import model_search_words as words
+from hyperlens.cash.results.calibration import Calibration
+from hyperlens.cash.results.feature_use import FeatureUse
 from hyperlens.errors import AnalysisError
 from hyperlens.optimize.models.model_sampling import ROOT, Sampling, model_weights
 from hyperlens.optimize.models.model_sampling import own_hyperparameters as own_hyperparameters
@@ -68,7 +70,8 @@ class ModelSearch(Record):
     among them; `promoted` are those that came from fewer rows to more, `proposed` those that a
     surrogate chose. `spent` is in evaluations on all rows, of so many `evaluations` if that is known.
     `best` is at the largest budget, in the user's direction, nan where a model did not get so far.
-    `reasons` are those of failures, with how often each came.
+    `reasons` are those of failures, with how often each came. `features` and `calibration` are of the
+    trained model, where the search ended with one.
     """
 
     objective: str
@@ -91,6 +94,8 @@ class ModelSearch(Record):
     leaders: tuple[Leader, ...]
     reasons: Mapping[str, int]
     notes: tuple[str, ...]
+    features: FeatureUse | None = None
+    calibration: Calibration | None = None
 
     @property
     def story(self) -> tuple[str, ...]:

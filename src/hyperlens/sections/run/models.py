@@ -54,11 +54,36 @@ def cards(records: Records) -> tuple[Card, ...]:
     search, shares = records[MODELS], records[WINNER]
     if search is None:
         return ()
+    own = (models_card(search), *_of_the_model(search))
     if shares is None:
-        return (models_card(search),)
+        return own
     title = f"What mattered within {search.models[0]}"
-    winner = replace(importance_card(shares), id="winner", title=title)
-    return models_card(search), winner
+    return *own, replace(importance_card(shares), id="winner", title=title)
+
+
+def _of_the_model(search: ModelSearch) -> tuple[Card, ...]:
+    """What the trained model is like on held-out rows, where that was measured."""
+    found = []
+    if search.features is not None:
+        found.append(
+            card_of(
+                search.features,
+                "features",
+                "Which columns the model uses",
+                "The best configuration is trained on the rows of one split; then each column of the "
+                "held-out rows is shuffled, and the loss is measured again.",
+            )
+        )
+    if search.calibration is not None:
+        found.append(
+            card_of(
+                search.calibration,
+                "calibration",
+                "Are its chances true?",
+                "Held-out rows of all splits, by the chance that the chosen members gave them together.",
+            )
+        )
+    return tuple(found)
 
 
 def _within(history: History, model: str, seed: int) -> Importance:
