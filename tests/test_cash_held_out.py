@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,7 @@ def test_an_ensemble_says_how_true_it_is() -> None:
     assert ensemble.calibration.rows.sum() == held
     used = feature_use(plan.evaluation, history.trials[0].values, "log_loss")
     record = replace(model_search(history), features=used, calibration=ensemble.calibration)
-    shown = cards({MODELS: record, WINNER: None})
+    records: Any = {MODELS: record, WINNER: None}
+    shown = cards(records)
     assert [card.id for card in shown] == ["models", "features", "calibration"]
     assert Record.from_dict(record.to_dict()).to_dict() == record.to_dict()
