@@ -154,7 +154,8 @@ def test_a_model_search_is_advised_on_models() -> None:
 
 def test_what_the_best_trial_lacks_is_not_to_be_tried() -> None:
     """The best value of a parameter that only a worse model has is no place to look next."""
-    made = changed(analysis(), advice=Unavailable("advice", "Nothing is known."))
+    nothing = Unavailable("advice", "Nothing is known.")
+    made = changed(analysis(), advice=nothing, trials=replace(trials(), state=("complete",) * 4))
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
     assert "Try lr near 2" in " ".join(what_next(changed(made, effects=(untested,))))
     inactive = replace(untested, best_values=None)

@@ -66,7 +66,7 @@ def test_every_extra_is_complete_and_bounded() -> None:
     extras = PROJECT["optional-dependencies"]
     developed = re.search(r"hyperlens\[(.*)\]", extras["dev"][0])
     assert developed is not None
-    assert {*developed[1].split(",")} == {*extras} - {"dev", "docs", "experiments"}
+    assert {*developed[1].split(",")} == {*extras} - {"dev", "docs", "experiments", "boosters"}
     for need in [*PROJECT["dependencies"], *(n for group in extras.values() for n in group)]:
         assert ">=" in need or need.startswith("hyperlens["), f"{need} has no lower bound"
 

@@ -183,7 +183,9 @@ def test_gaps_are_filled_with_the_most_frequent_value() -> None:
         {"c": ["b", "b", "a", None], "gap": [None] * 4, "n": [2.0, 2.0, 5.0, None]}
     )
     filled = pipeline("passthrough", scaled=False).fit_transform(frame)
-    assert filled.tolist() == [[1, 0, 2], [1, 0, 2], [0, 0, 5], [1, 0, 2]]
+    values = [[1, 0, 2], [1, 0, 2], [0, 0, 5], [1, 0, 2]]
+    gaps = [[0, 1, 0], [0, 1, 0], [0, 1, 0], [1, 1, 1]]  # one column more for each that has any
+    assert filled.tolist() == [[*v, *g] for v, g in zip(values, gaps, strict=True)]
 
 
 def test_a_wrong_number_of_columns_is_refused() -> None:

@@ -75,7 +75,7 @@ def test_cards_come_in_order() -> None:
         "marginals",
         "interactions",
         "tunability",
-        "top-importance",
+        "top_importance",
         "ablation",
         "local",
         "effects-of-1",
@@ -407,7 +407,7 @@ def test_what_to_do_next() -> None:
     assert "1 of 4 trials failed" in advice
     fine = changed(analysis(), trials=replace(trials(), state=("complete",) * 4))
     assert "failed" not in " ".join(what_next(fine))
-    assert "Search a changed space next: fix opt; narrow lr." in " ".join(what_next(fine))
+    assert "Search a changed space next: fix opt at a; narrow lr." in " ".join(what_next(fine))
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
     assert "Try lr near 2" in " ".join(what_next(changed(fine, effects=(untested,))))
     assert "Run 4 more trials: it is a tendency." in " ".join(what_next(fine))

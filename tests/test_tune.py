@@ -214,7 +214,7 @@ WRONG = [
     (["no.such.module:f"], "'no.such.module' cannot be imported (ModuleNotFoundError"),
     (["train.py:loss", "--space", "gone.yaml"], "There is no space file 'gone.yaml'"),
     (["train.py:loss", "--optimizer", "random", "--tau", "1"], "has no option 'tau'"),
-    (["train.py:loss", "--timeout", "-1"], "leaves no time"),
+    (["train.py:loss", "--timeout", "-1"], "is no duration for --timeout"),
     (["train.py:loss", "--engine", "dask"], "needs the address of a scheduler"),
     (["train.py:loss", "--storage", "sqlite:///no/run.db"], "There is no folder 'no'"),
     (["train.py:loss", "--storage", "train.py"], "neither a SQLite database nor"),

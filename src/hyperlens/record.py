@@ -114,11 +114,15 @@ class Record:
 
     def to_csv(self) -> str:
         """The frame as CSV; control characters in its texts are written out."""
+        return as_csv(self.spelled_frame)
+
+    @property
+    def spelled_frame(self) -> pd.DataFrame:
+        """A copy of its frame, in which half a character, which pandas refuses, is written out."""
         try:
-            frame = self.frame.copy()
-        except UnicodeEncodeError:  # pandas refuses half a character
-            frame = _spelled(self).frame.copy()
-        return as_csv(frame)
+            return self.frame.copy()
+        except UnicodeEncodeError:
+            return _spelled(self).frame.copy()
 
     def plot(self, backend: Literal["plotly", "matplotlib"] = "plotly") -> Any:
         """The record as a Plotly figure, or as a Matplotlib figure that needs no browser."""

@@ -88,7 +88,13 @@ const here = new IntersectionObserver(
       if (!isIntersecting) link.removeAttribute("aria-current");
       else {
         link.setAttribute("aria-current", "true");
-        if (link.offsetParent) contents.scrollTo({ left: link.offsetLeft - contents.clientWidth / 3 }); // where it is a row
+        if (link.offsetParent) {
+          const { left, top } = link.getBoundingClientRect(), frame = contents.getBoundingClientRect();
+          contents.scrollBy({
+            left: left - frame.left - contents.clientWidth / 3, // where it is a row
+            top: top - frame.top - contents.clientHeight / 3, // where it is a column longer than the window
+          });
+        }
       }
     }
   },

@@ -50,7 +50,7 @@ def card_of(record: Record, id: str, title: str, *how: str, **other: Any) -> Car
 
 def small_csv(record: Record) -> str | None:
     """The table as CSV; None where it is too large to be offered, which some of its rows tell."""
-    frame = record.frame
+    frame = record.spelled_frame
     if len(frame) > SOME_ROWS:
         some = len(as_csv(frame.iloc[:SOME_ROWS].copy())) / SOME_ROWS * len(frame)
         if some > 2 * MOST_CSV:

@@ -23,7 +23,7 @@ def cards(records: Records) -> tuple[Card, ...]:
     return (
         card_of(
             records[TOP],
-            "top-importance",
+            "top_importance",
             "What tells the best from the rest",
             "PED-ANOVA with regimes of conditions (Watanabe et al. 2023; Baba et al. 2026), as Optuna "
             "gives it: how far the density of a parameter's values among the best tenth differs from "
