@@ -152,11 +152,8 @@ def page(beside: bool) -> str:
             "| game | largest pair | ours from truth | "
             + " | ".join(f"its, {n:,} points" for n in DRAWN) + " | its spread |",
             "|---|---|---|---|---|---|---|", *agreement(), "",
-            "Ours and its differ by more than its spread, and the truth says why: the best of a sample "
-            "lies short of the best, in every sample and the more the more parameters a coalition has, "
-            "so its error is mostly not spread but a shortfall that all samples share. It is largest "
-            "for mistunability, whose worst lies in a corner of the space, where few points fall. With "
-            "more points it closes in on the truth, and so on ours.", "",
+            "The best of a sample is never beyond the best, so that a shortfall is shared by all "
+            "samples and is no part of their spread; with more points it can only come nearer.", "",
             "## Its own examples", "",
             tunability_examples.HOW, "", tunability_examples.HEAD,
             "|---|---|---|---|---|---|---|", *tunability_examples.rows(), "",
