@@ -140,6 +140,11 @@ def eventually(page: Any, expression: str) -> None:
     raise AssertionError(f"never came true: {expression}")
 
 
+def asks_the_forest_for_importance(request: Any) -> bool:
+    asked = request.post_data or ""
+    return '"forest"' in asked and '"importance"' in asked
+
+
 def all_drawn(page: Any) -> None:
     """Go through the whole page, for figures are drawn when they come near."""
     for card in page.locator("figure").all():
@@ -496,8 +501,9 @@ def test_the_live_page_shows_a_run_follows_it_and_grows_regions(
         "document.querySelectorAll('[data-section=regions] button[data-hand=split]').length === 1",
     )
 
-    page.get_by_label("Surrogate", exact=True).select_option("forest")
-    eventually(page, "document.querySelector('#importance').textContent.includes('random forest')")
+    with page.expect_request(asks_the_forest_for_importance):
+        page.get_by_label("Surrogate", exact=True).select_option("forest")
+    settled(page, "importance")
 
     study(path, 5)
     page.wait_for_selector('#seen:text-is("25 trials")')
@@ -566,9 +572,9 @@ def test_every_choice_is_in_the_address(watch: Open, live: tuple[Client, Path]) 
     page.get_by_label("Parameter", exact=True).select_option("wd")
     page.wait_for_selector('[data-section=effects] h3:text-is("wd")')
     settled(page, "regions")
-    page.get_by_label("Surrogate", exact=True).select_option("forest")
-    eventually(page, "document.querySelector('#importance').textContent.includes('random forest')")
-    settled(page, "effects", "regions")
+    with page.expect_request(asks_the_forest_for_importance):
+        page.get_by_label("Surrogate", exact=True).select_option("forest")
+    settled(page, "importance", "effects", "regions")
     page.get_by_role("slider", name="Splits").focus()
     page.keyboard.press("Home")
     page.get_by_role("switch", name="Single configurations").check()
