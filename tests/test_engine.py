@@ -72,8 +72,9 @@ def test_what_is_no_cost_is_said(returned: Any) -> None:
     outcome = judged(returned)
     assert outcome.cost is None
     told = f"returned {returned!r}, which is not a finite number"
-    several = "; several values are named by objectives=" if returned == [1, 2] else ""
-    assert outcome.reason == told + several
+    if returned == [1, 2]:
+        told += "; several values are named by --objective (objectives= in Python)"
+    assert outcome.reason == told
 
 
 def test_an_exception_is_told_in_one_line_with_its_place() -> None:

@@ -44,6 +44,10 @@ def accuracy(configuration):
     return -loss(configuration)
 
 
+def several(configuration):
+    return configuration["x"] ** 2, configuration["n"], configuration["x"]
+
+
 def trouble(configuration):
     n = configuration["n"]
     if n == 0:
@@ -124,6 +128,21 @@ def test_options_reach_the_optimiser(folder: Path, tune: Tune) -> None:
     last = history.trials[-1].proposal
     assert last is not None
     assert (last.tau, last.acquisition, last.surrogate_parameters["seed"]) == (3.0, "ei", 4)
+
+
+def test_objectives_are_given_one_by_one_or_with_commas(folder: Path, tune: Tune) -> None:
+    """Of a repeated option the last one must not win silently: then no answer would fit."""
+    given = ["--objective", "loss,size:min", "--objective", "speed:max"]
+    draws = ["--space", "space.yaml", "--trials", "3", "--optimizer", "random"]
+    done = tune("train.py:several", *draws, *given, "--constraint", "size < 9")
+    assert done.returncode == 0, done.stderr
+    history = hl.read(folder / "run.db")
+    assert [(o.name, o.maximize) for o in history.objectives] == [
+        ("loss", False), ("size", False), ("speed", True)
+    ]  # fmt: skip
+    for trial in history.trials:
+        x, n = trial.values["x"], trial.values["n"]
+        assert trial.costs == (x**2, n, x)
 
 
 def test_a_killed_run_goes_on_as_if_it_had_not_been(folder: Path, tune: Tune) -> None:

@@ -144,10 +144,11 @@ class Measured:
     """What the objective returns, if it is more than one cost."""
 
     objectives: Annotated[
-        str | None,
+        list[str] | None,
         measured_option(
             "--objective",
-            help="Names of what it returns, in their order or keys of a dict: 'loss,accuracy:max'.",
+            help="Names of what it returns, in their order or keys of a dict: 'loss,accuracy:max'; "
+            "repeatable.",
         ),
     ] = None
     constraint: Annotated[

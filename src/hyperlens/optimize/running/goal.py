@@ -116,8 +116,8 @@ def as_goal(
     """
     if objectives is None and not constraints:
         return None
-    given = objectives.split(",") if isinstance(objectives, str) else list(objectives or [name])
-    named = tuple(_objective(text, maximize) for text in given)
+    given = [objectives] if isinstance(objectives, str) else objectives or [name]
+    named = tuple(_objective(text, maximize) for texts in given for text in texts.split(","))
     names = [o.name for o in named]
     if not names or "" in names or len(set(names)) < len(names):
         raise AnalysisError(

@@ -77,7 +77,9 @@ def judged(returned: Any) -> Outcome:
         return returned
     shown = f"returned {shortened(said(returned, repr), 60)}, which is not a finite number"
     if isinstance(returned, (tuple, list, dict)) and len(returned) > 1:
-        return Outcome(reason=f"{shown}; several values are named by objectives=")
+        return Outcome(
+            reason=f"{shown}; several values are named by --objective (objectives= in Python)"
+        )
     if isinstance(returned, (str, bytes, complex)):
         return Outcome(reason=shown)
     try:
