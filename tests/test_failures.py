@@ -92,6 +92,24 @@ def test_all_failures_of_one_part_are_said_to_be_there_with_their_reasons() -> N
     assert "failures lie where model is svm, where all trials did." in category.sentence
 
 
+def test_nobody_is_sent_to_where_trials_fail() -> None:
+    """Where few trials ended because most failed, more trials there are not what helps."""
+    values = SPACE.decode(SPACE.sample(90, 2))
+    told = [
+        hl.Trial(k, v, (math.nan,), hl.State.FAILED) if v["lr"] > 0.02 else
+        hl.Trial(k, v, (math.log(v["lr"]) ** 2 + 3 * v["layers"],))
+        for k, v in enumerate(values)
+    ]  # fmt: skip
+    run = hl.History(SPACE, (hl.Objective("loss"),), tuple(told))
+    failed = sum(v["lr"] > 0.02 for v in values)
+    verdict = hl.effect(run, "lr", surrogate="forest").verdict
+    assert f"and {failed} more trials failed there" in " ".join((verdict.reason, *verdict.besides))
+    assert "run " not in verdict.remedy
+    kept = replace(run, trials=tuple(t for t in run.trials if t.state is hl.State.COMPLETE))
+    untested = hl.effect(kept, "lr", surrogate="forest").verdict
+    assert "more trials where lr is above" in untested.remedy
+
+
 def test_a_rule_of_two_parameters_and_of_a_conditional_one() -> None:
     both = hl.failures(
         history(lambda v: 0.95 if v["model"] == "svm" and v["lr"] > 0.01 else 0.01, 300)

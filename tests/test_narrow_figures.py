@@ -8,12 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from analyses import analysis, changed, trials
 
+from hyperlens.explain.run.failures import Failures
 from hyperlens.plots.parts.colours import INK
 from hyperlens.reports.render import report_html
 from hyperlens.sections.parameters.best import ABLATION
+from hyperlens.sections.questions.choice import CHOICE
 from hyperlens.sections.run.overview import OVERVIEW
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -38,6 +41,16 @@ TOUCHING = """() => {
     .map(([b]) => [a, b]));
 }"""
 
+CROWDED = """() => [...document.querySelectorAll("article[id] .plot")].flatMap((plot) => {
+  const ticks = [...plot.querySelectorAll(".xtick text, .x2tick text, .x3tick text")]
+    .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return ticks.flatMap(([a, p], i) => ticks.slice(i + 1)
+    .filter(([, q]) => Math.abs(p.top - q.top) < 4 && p.left < q.right && q.left < p.right)
+    .map(([b]) => [plot.closest("article").id, a, b]));
+})"""
+ROOM = """() => Object.fromEntries([...document.querySelectorAll("article[id] .plot")].map((plot) =>
+  [plot.closest("article").id, plot._fullLayout._size.w / plot.clientWidth]))"""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -49,6 +62,17 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+def failed() -> Failures:
+    """Of a parameter with a long name and long values."""
+    ones = np.array([1, 2])
+    return Failures(
+        objective=LONG, trials=8, kinds={"failed": 2}, parameters=("learning_rate_init",),
+        values=(("0.00046 to 0.0022", "0.0022 to 0.0100"),), tried=(4 * ones,), failed=(ones - 1,),
+        low=(ones / 50,), high=(ones / 3,), expected=(ones / 10,), share=np.ones(1), p=np.ones(1),
+        rule=None, level=0.9, seed=0,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A report with a long objective, and a row of values that are near each other."""
@@ -56,10 +80,16 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     ticks = tuple((1 + k / 5, 10.0**k) for k in range(-5, 1))
     crowded = replace(trials(), ticks=(ticks, *trials().ticks[1:]))
     walked: Any = made[ABLATION]
+    chosen: Any = made[CHOICE]
+    because = chosen.because
     path = tmp_path_factory.mktemp("page") / "report.html"
     shown = changed(
         made,
         overview=replace(made[OVERVIEW], objective=LONG),
+        failures=failed(),
+        choice=replace(
+            chosen, because=replace(because, contributions=12345.6 * because.contributions)
+        ),
         trials=crowded,
         ablation=replace(walked, objective=LONG),
     ).cards
@@ -87,6 +117,10 @@ def opened(browser: Any, address: str) -> Iterator[Any]:
 def test_titles_and_values_fit_a_narrow_page(opened: Any) -> None:
     assert opened.evaluate(CUT) == []
     assert opened.evaluate(TOUCHING) == []
+    assert opened.evaluate(CROWDED) == []
+    room = opened.evaluate(ROOM)
+    assert room["failures"] > 0.4  # a long name stands above its first value, not beside it
+    assert min(room.values()) > 0.3
     assert opened.locator("#parallel .annotation text").count() > 3
 
 

@@ -255,7 +255,7 @@ def test_without_noise_the_true_front_is_the_measured_one() -> None:
     on = np.sort(found.trial[found.on])
     assert on.tolist() == np.sort(hl.pareto(history).frame["trial"]).tolist()
     assert found.volumes == pytest.approx([found.hypervolume] * 3)
-    assert "more probably not" not in found.sentence
+    assert "probably not" not in found.sentence
     measured = np.array([t.costs for t in history.trials])
     for x, y in zip(found.across, found.band[1], strict=True):  # the staircase by hand
         below = measured[measured[:, 0] <= x + 1e-12, 1]

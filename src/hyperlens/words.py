@@ -122,8 +122,14 @@ def changing(before: Any, after: Any) -> str:
 
 
 def signed(change: float) -> str:
-    """A change, or what adds to something."""
-    return f"{change:+.4g}" if change else "0"
+    """A change, or what adds to something.
+
+    >>> signed(0.5), signed(-12345.6), signed(0.0)
+    ('+0.5', '-12346', '0')
+    """
+    if not math.isfinite(change) or not change:
+        return number(float(change))
+    return f"{'-' if change < 0 else '+'}{number(abs(float(change)))}"
 
 
 def p_value(p: float) -> str:

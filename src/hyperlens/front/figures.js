@@ -27,7 +27,7 @@ function coloured(plot) {
     for (const bars of [trace.error_x, trace.error_y]) {
       if (bars) bars.color = card.color;
     }
-    for (const looks of [trace.marker, trace.line]) {
+    for (const looks of [trace.marker, trace.marker?.line, trace.line]) {
       if (looks && looks.color === neutral) looks.color = card.color;
     }
   }
@@ -41,8 +41,10 @@ function coloured(plot) {
   return { data, layout };
 }
 
-// On a narrow page titles are broken into lines that fit beside the labels of the other axis.
+// On a narrow page titles are broken into lines that fit beside the labels of the other axis, which take
+// two lines where they would take too much of the room; panels side by side have few ticks.
 const NARROW = 560, BESIDE = 60, MARGINS = 28; // pixels: a figure, numbers of an axis, left and right
+const LABELS = 0.4, PANEL = 0.6; // parts of a width: most that labels take in one line, a panel beside others
 const CHARACTER = 7, SMALL = 6.3; // pixels of a character of a title and of a value
 
 const lengthOf = (text) => text.replace(/<[^>]*>/g, "").replace(/&#?\w+;/g, "x").length;
@@ -61,11 +63,20 @@ function broken(text, most) {
 
 function fit(layout, width) {
   if (!width || width > NARROW) return;
-  const labels = (layout.yaxis?.ticktext ?? []).concat(layout.yaxis2?.ticktext ?? []);
-  const widest = Math.max(0, ...labels.flatMap((label) => String(label).split("<br>")).map(lengthOf));
-  const most = Math.max(Math.floor((width - Math.max(widest * CHARACTER, BESIDE)) / CHARACTER), 12);
+  const labelled = [layout.yaxis, layout.yaxis2].filter((axis) => axis?.ticktext);
+  const widest = () => CHARACTER * Math.max(0,
+    ...labelled.flatMap((axis) => axis.ticktext).flatMap((label) => String(label).split("<br>")).map(lengthOf));
+  if (widest() > width * LABELS) {
+    for (const axis of labelled) axis.ticktext = axis.ticktext.map((label) => String(label).replace("</b>  ", "</b><br>"));
+  }
+  const room = width - Math.max(widest(), BESIDE);
+  const most = Math.max(Math.floor(room / CHARACTER), 12);
   for (const [key, axis] of Object.entries(layout)) {
-    if (/^xaxis\d*$/.test(key) && axis.title?.text) axis.title = { ...axis.title, text: broken(axis.title.text, most) };
+    if (!/^xaxis\d*$/.test(key)) continue;
+    const [from, to] = axis.domain ?? [0, 1];
+    const own = Math.max(Math.floor((to - from) * most), 9);
+    if (axis.title?.text) axis.title = { ...axis.title, text: broken(axis.title.text, own) };
+    if (to - from < PANEL && !axis.ticktext) Object.assign(axis, { nticks: 2, tickangle: 0 });
   }
   layout.legend = { ...layout.legend, font: { ...layout.legend?.font, size: 11 } };
   if (layout.annotations) layout.annotations = apart(layout.annotations, most * CHARACTER - MARGINS, layout.xaxis?.range);

@@ -33,6 +33,7 @@ class Sparse:
     active: str = (
         ""  # the parameter, if it is not active in all trials; then only such trials are counted
     )
+    failed: int = 0  # trials that failed there, and are none of these
 
     @property
     def seldom(self) -> bool:
@@ -40,8 +41,11 @@ class Sparse:
         return self.where == f"{self.active} is active"
 
 
-def sparse(space: Space, X: FloatArray, columns: Iterable[int]) -> list[Sparse]:
-    """What of these parameters the vectors X (n, d) hardly hold, the largest part first.
+def sparse(
+    space: Space, X: FloatArray, columns: Iterable[int], failed: FloatArray | None = None
+) -> list[Sparse]:
+    """What of these parameters the vectors X (n, d) hardly hold, the largest part first, and how many
+    of those that failed lie there.
 
     Of a category that is every level in fewer than FEW trials, of an ordered parameter its widest
     stretch with fewer, where that is LARGE, of a conditional one all of it where it is active in so few
@@ -54,30 +58,33 @@ def sparse(space: Space, X: FloatArray, columns: Iterable[int]) -> list[Sparse]:
             name = parameter.name
             found.append(Sparse(f"{name} is active", len(codes), len(X), 1.0, name))
             continue
+        lost = np.empty(0) if failed is None else failed[~np.isnan(failed[:, j]), j]
         if axis.codes is None:
-            places = [_stretch(parameter, codes)]
+            places = [_stretch(parameter, codes, lost)]
         elif axis.ordered:
-            places = [_run(parameter, axis, codes)]
+            places = [_run(parameter, axis, codes, lost)]
         else:
-            places = _levels(parameter, axis, codes)
+            places = _levels(parameter, axis, codes, lost)
         active = parameter.name if len(codes) < len(X) else ""
         found += [replace(place, active=active) for place in places]
     return sorted((place for place in found if place.part), key=lambda place: -place.part)
 
 
-def _levels(parameter: Parameter, axis: Axis, codes: FloatArray) -> list[Sparse]:
+def _levels(parameter: Parameter, axis: Axis, codes: FloatArray, lost: FloatArray) -> list[Sparse]:
     """Levels of a category in fewer than FEW trials."""
     assert parameter.values is not None
-    counts = np.bincount(axis.level(codes), minlength=axis.levels).tolist()
-    levels = zip(parameter.values, counts, axis.weights().tolist(), strict=True)
+    counts, failed = (
+        np.bincount(axis.level(x), minlength=axis.levels).tolist() for x in (codes, lost)
+    )
+    levels = zip(parameter.values, counts, axis.weights().tolist(), failed, strict=True)
     return [
-        Sparse(f"{parameter.name} is {number(value, 3)}", count, len(codes), part)
-        for value, count, part in levels
+        Sparse(f"{parameter.name} is {number(value, 3)}", count, len(codes), part, failed=own)
+        for value, count, part, own in levels
         if count < FEW
     ]
 
 
-def _stretch(parameter: Parameter, codes: FloatArray) -> Sparse:
+def _stretch(parameter: Parameter, codes: FloatArray, lost: FloatArray) -> Sparse:
     """The widest stretch of a continuous axis with fewer than FEW trials; no part if it is small."""
     ends = np.r_[0.0, np.sort(codes), 1.0]
     size = min(FEW, len(ends) - 1)
@@ -88,11 +95,12 @@ def _stretch(parameter: Parameter, codes: FloatArray) -> Sparse:
     said = f"is between {first} and {last}"
     if low <= 0 or high >= 1:
         said = f"is below {last}" if low <= 0 else f"is above {first}"
-    inside = int(((codes > low) & (codes < high)).sum())
-    return Sparse(f"{parameter.name} {said}", inside, len(codes), _large(float(wide[at])))
+    inside, failed = (int(((x > low) & (x < high)).sum()) for x in (codes, lost))
+    part = _large(float(wide[at]))
+    return Sparse(f"{parameter.name} {said}", inside, len(codes), part, failed=failed)
 
 
-def _run(parameter: Parameter, axis: Axis, codes: FloatArray) -> Sparse:
+def _run(parameter: Parameter, axis: Axis, codes: FloatArray, lost: FloatArray) -> Sparse:
     """The widest run of ordered levels with fewer than FEW trials; no part if it is small."""
     assert parameter.values is not None
     counts, weights = np.bincount(axis.level(codes), minlength=axis.levels), axis.weights()
@@ -109,9 +117,9 @@ def _run(parameter: Parameter, axis: Axis, codes: FloatArray) -> Sparse:
         said = f"is {first}"
     elif start == 0 or stop == axis.levels:
         said = f"is {last} or less" if start == 0 else f"is {first} or more"
-    return Sparse(
-        f"{parameter.name} {said}", int(counts[start:stop].sum()), len(codes), _large(part)
-    )
+    failed = np.bincount(axis.level(lost), minlength=axis.levels)[start:stop].sum()
+    inside = int(counts[start:stop].sum())
+    return Sparse(f"{parameter.name} {said}", inside, len(codes), _large(part), failed=int(failed))
 
 
 def _large(part: float) -> float:

@@ -90,7 +90,7 @@ def grounds(history: History, fitted: Fitted, columns: Iterable[int]) -> tuple[G
     found = (
         of_surrogate(fitted.quality),
         _left_out(history, data),
-        *_supports(sparse(history.space, data.X, columns)),
+        *_supports(sparse(history.space, data.X, columns, _failed(history))),
     )
     return tuple(ground for ground in found if ground is not None)
 
@@ -156,8 +156,22 @@ def _tried_and_kept(history: History, data: Training) -> tuple[int, int]:
     return last[1]
 
 
+def _failed(history: History) -> FloatArray:
+    """Vectors of the trials that failed, looked for once."""
+    found: FloatArray | None = history.memory.get("failed")
+    if found is None:
+        rows = [k for k, t in enumerate(history.trials) if t.state is State.FAILED]
+        found = history.memory["failed"] = history.vectors[rows]
+    return found
+
+
 def _supports(places: Iterable[Sparse]) -> Iterable[Ground]:
     for place in places:
+        if place.failed >= max(FEW, place.trials):
+            reason = f"{_hardly(place)}, and {counted(place.failed, 'more trial')} failed there"
+            remedy = f"mend what fails where {place.where}, or leave that out of the space"
+            yield Ground("caution", reason, remedy)
+            continue
         wanted = max(FEW, math.ceil(place.part * place.of)) - place.trials
         yield Ground(
             "caution",

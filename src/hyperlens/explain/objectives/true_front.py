@@ -95,16 +95,16 @@ class TrueFront(Record):
                 f"{first_few(unknown, 3)} by no more than noise does by chance; repeat some trials."
             )
         on, sure = int(self.on.sum()), int((self.on & (self.probability >= SURE)).sum())
-        text = (
-            f"Of {counted(on, 'configuration')} on the measured front {sure} "
-            f"{'is' if sure == 1 else 'are'} surely on the true one ({percent(SURE)} or more)"
+        whole = f"{counted(on, 'configuration')} on the measured front"
+        of = (
+            f"Of {whole} {sure or 'none'}" if sure < on else f"{'All' if on > 1 else 'The'} {whole}"
         )
+        text = f"{of} {_is(sure or 1)} surely on the true one ({percent(SURE)} or more)"
         if len(self.lucky):
-            text += f", and {_trials(self.lucky)} more probably not"
+            text += f", and {_trials(self.lucky)} {_is(len(self.lucky))} probably not on it"
         missed = np.sort(self.trial[~self.on & (self.probability >= 0.5)])
         if len(missed):
-            verb = "is" if len(missed) == 1 else "are"
-            text += f"; {_trials(missed)}, not on the measured one, more probably {verb}"
+            text += f"; {_trials(missed)}, not on the measured one, probably {_is(len(missed))}"
         return f"{text}."
 
     @property
@@ -227,6 +227,10 @@ def _or_equal(costs: FloatArray) -> BoolArray:
 def _box(front: ParetoFront, sign: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The best of each objective and the reference point, minimised."""
     return (sign * front.costs[front.compared]).min(axis=0), sign * front.reference
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _trials(numbers: IntArray) -> str:

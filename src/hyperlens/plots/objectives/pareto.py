@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.objectives.pareto import ParetoFront
+from hyperlens.plots.objectives.close_up import CloseUp
 from hyperlens.plots.parts.colours import BLUE, GREY, VERMILLION
 from hyperlens.plots.parts.marks import dots, line
 from hyperlens.plots.parts.style import figure
@@ -19,7 +18,6 @@ from hyperlens.plots.parts.thinning import thinned
 from hyperlens.words import number
 
 MOST_PAIRS = 3  # of objectives, one panel each
-SPECK, FAR, MARGIN = 6.0, 2.0, 0.1  # lengths of the front
 MOST_LINES = 12  # of a configuration on hover
 HEIGHT, GROWTH = 380, 170
 GAP = 0.09  # between panels, of the width
@@ -39,8 +37,11 @@ def draw(record: ParetoFront) -> Figure:
     for k, (a, b) in enumerate(pairs):
         left = k * (width + GAP)
         _panel(fig, record, a, b, k, [left, min(left + width, 1.0)], [below + 0.12 * grown, 1.0])
+    beyond = _beyond(record, pairs)
     if grown:
-        _growth(fig, record, len(pairs), [0.0, below - 0.04])
+        _growth(fig, record, len(pairs), [0.0, below - 0.04], beyond)
+    else:
+        fig.layout.xaxis.title.text += beyond
     return fig
 
 
@@ -48,7 +49,22 @@ def draw_front(record: ParetoFront) -> Figure:
     """The front alone, in the first two objectives."""
     fig = figure(HEIGHT)
     _panel(fig, record, 0, 1, 0, [0.0, 1.0], [0.0, 1.0])
+    fig.layout.xaxis.title.text += _beyond(record, [(0, 1)])
     return fig
+
+
+def _beyond(record: ParetoFront, pairs: list[tuple[int, int]]) -> str:
+    """How many trials are not in all panels, as a line under a title."""
+    near = [_near(record, k) for k in range(len(record.objectives))]
+    shown = [
+        near[a].holds(record.costs[:, a]) & near[b].holds(record.costs[:, b]) for a, b in pairs
+    ]
+    where = " in every panel" if len(pairs) > 1 else ""
+    return unshown(int((~np.all(shown, axis=0)).sum()), f"trials far behind the front{where}")
+
+
+def _near(record: ParetoFront, k: int) -> CloseUp:
+    return CloseUp.of(record.costs[:, k], record.front, record.maximize[k])
 
 
 def _panel(
@@ -93,40 +109,16 @@ def _panel(
              meta=_trials(record, at.tolist()), **axes)
     )  # fmt: skip
     number_ = k + 1 if k else ""
-    near = [_near(record, each) for each in (a, b)]
-    inside = np.all([(record.costs[:, j] >= low) & (record.costs[:, j] <= high)
-                     for j, (low, high) in zip((a, b), near, strict=True)], axis=0)  # fmt: skip
-    beyond = unshown(int((~inside).sum()), "trials far behind the front")
     fig.update_layout({
         f"xaxis{number_}": {
-            "title": {"text": directed(record.objectives[a], record.maximize[a]) + beyond},
-            "domain": across, "anchor": f"y{k + 1}", **_range(near[0]),
+            "title": {"text": directed(record.objectives[a], record.maximize[a])},
+            "domain": across, "anchor": f"y{k + 1}", **_near(record, a).axis,
         },
         f"yaxis{number_}": {
             "title": {"text": directed(record.objectives[b], record.maximize[b])},
-            "domain": up, "anchor": f"x{k + 1}", **_range(near[1]),
+            "domain": up, "anchor": f"x{k + 1}", **_near(record, b).axis,
         },
     })  # fmt: skip
-
-
-def _near(record: ParetoFront, k: int) -> tuple[float, float]:
-    """What is shown of an objective: all, or, where the front would be a speck of it, the front with
-    what lies FAR times its length behind it."""
-    low, high = _ends(record.costs[record.front, k])
-    length = high - low
-    lowest, highest = _ends(record.costs[:, k])
-    if not 0 < length * SPECK < highest - lowest:
-        return -math.inf, math.inf
-    behind, ahead = FAR * length, MARGIN * length
-    return (low - behind, high + ahead) if record.maximize[k] else (low - ahead, high + behind)
-
-
-def _ends(costs: NDArray[np.float64]) -> tuple[float, float]:
-    return float(costs.min()), float(costs.max())
-
-
-def _range(near: tuple[float, float]) -> dict[str, Any]:
-    return {"range": list(near)} if math.isfinite(near[0]) else {}
 
 
 def _trials(record: ParetoFront, rows: list[int]) -> dict[str, Any]:
@@ -134,7 +126,7 @@ def _trials(record: ParetoFront, rows: list[int]) -> dict[str, Any]:
     return {"trials": record.number[rows].tolist()}
 
 
-def _growth(fig: Figure, record: ParetoFront, k: int, up: list[float]) -> None:
+def _growth(fig: Figure, record: ParetoFront, k: int, up: list[float], beyond: str) -> None:
     hover = "after trial %{x}: %{y:.1%}"
     shown = thinned(range(len(record.number)), always=[0, len(record.number) - 1])
     fig.add_trace(
@@ -142,7 +134,9 @@ def _growth(fig: Figure, record: ParetoFront, k: int, up: list[float]) -> None:
              shape="hv", xaxis=f"x{k + 1}", yaxis=f"y{k + 1}", showlegend=False)
     )  # fmt: skip
     fig.update_layout({
-        f"xaxis{k + 1}": {"title": {"text": "trial"}, "domain": [0.0, 1.0], "anchor": f"y{k + 1}"},
+        f"xaxis{k + 1}": {
+            "title": {"text": f"trial{beyond}"}, "domain": [0.0, 1.0], "anchor": f"y{k + 1}",
+        },
         f"yaxis{k + 1}": {
             "title": {"text": "hypervolume"}, "domain": up, "anchor": f"x{k + 1}",
             "tickformat": ".0%", "rangemode": "tozero",

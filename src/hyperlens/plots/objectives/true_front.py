@@ -8,20 +8,25 @@ import numpy as np
 from plotly.graph_objects import Figure, Scatter
 
 from hyperlens.explain.objectives.true_front import TrueFront
+from hyperlens.plots.objectives.close_up import CloseUp
 from hyperlens.plots.parts.axes import colour_bar
-from hyperlens.plots.parts.colours import BAND, BLUE, DARK
+from hyperlens.plots.parts.colours import BAND, BLUE, GREY, INK, see_through
 from hyperlens.plots.parts.marks import dots, line
 from hyperlens.plots.parts.style import figure
-from hyperlens.plots.parts.texts import directed, safe
+from hyperlens.plots.parts.texts import directed, safe, unshown
 from hyperlens.words import number, tenths
 
 
 def draw(record: TrueFront) -> Figure:
     """Measured costs of the first two objectives, coloured by probability, above the band."""
+    near = [CloseUp.of(record.observed[:, k], record.on, record.maximize[k]) for k in (0, 1)]
+    titles = [directed(record.objectives[k], record.maximize[k]) for k in (0, 1)]
+    inside = near[0].holds(record.observed[:, 0]) & near[1].holds(record.observed[:, 1])
+    titles[0] += unshown(int((~inside).sum()), "configurations far behind the front")
     fig = figure(
         420,
-        xaxis={"title": {"text": directed(record.objectives[0], record.maximize[0])}},
-        yaxis={"title": {"text": directed(record.objectives[1], record.maximize[1])}},
+        xaxis={"title": {"text": titles[0]}, **near[0].axis},
+        yaxis={"title": {"text": titles[1]}, **near[1].axis},
     )
     if len(record.across):
         _add_band(fig, record)
@@ -29,11 +34,11 @@ def draw(record: TrueFront) -> Figure:
     order = np.argsort(probability, kind="stable")
     marker: dict[str, Any] = {
         "color": probability[order].tolist(),
-        "colorscale": [[0.0, "#C9CED6"], [0.5, "#56B4E9"], [1.0, "#00508C"]],
+        "colorscale": [[0.0, see_through(GREY, 0.45)], [1.0, BLUE]],
         "cmin": 0.0,
         "cmax": 1.0,
         "size": np.where(record.on[order], 11, 8).tolist(),
-        "line": {"color": DARK, "width": np.where(record.on[order], 1.2, 0).tolist()},
+        "line": {"color": INK, "width": np.where(record.on[order], 1.2, 0).tolist()},
         "colorbar": colour_bar("on the front", tickformat=".0%"),
     }
     texts = [_said(record, int(k)) for k in order]
