@@ -936,6 +936,24 @@ def test_a_search_is_surprised_by_a_beginning_that_its_rest_never_saw() -> None:
     assert narrow.fit(like.X, like.y).surprise == like.surprise  # of the data it has now
     few = Additive().fit(later[:25], smooth(later[:25]))
     assert few.surprise == additive.UNKNOWN_SURPRISE
+    assert few.spread == like.spread == narrow.spread == 1
+
+
+def test_draws_that_a_crowded_search_shows_to_differ_too_much_are_taken_nearer_to_their_mean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is said then lies between the shares of the draws and those of their mean."""
+    monkeypatch.setattr(Additive, "_surprise", lambda _: 0.4)
+    everywhere, later = sampled(CONTINUOUS, 20, 0), sampled(CONTINUOUS, 60, 1)
+    even, crowded = begun_elsewhere(everywhere, later), begun_elsewhere(everywhere, 0.1 * later)
+    assert (even.spread, crowded.spread) == (1, 0.4)
+    assert even.surprise == crowded.surprise == 1
+    drawn, mean = crowded.drawn_shares(1)[1], crowded.expected_shares(1)
+    none = crowded.weights.nearer(0.0).variances()
+    np.testing.assert_allclose((none / none.sum(axis=0))[: len(drawn), 0], mean)
+    said = np.array(list(crowded.shares(1).values()))
+    assert (np.abs(said - mean) < np.abs(np.median(drawn, axis=1) - mean)).all()
+    assert list(even.shares(1).values()) == np.median(even.drawn_shares(1)[1], axis=1).tolist()
 
 
 def test_costs_that_were_predicted_are_wrong_together() -> None:

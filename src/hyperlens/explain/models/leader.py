@@ -19,7 +19,7 @@ from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
 from hyperlens.notebook import view
 from hyperlens.runs.history import History
-from hyperlens.surrogates.additive.crowding import crowd
+from hyperlens.surrogates.additive.crowding import CROWDED, crowd
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
@@ -28,9 +28,6 @@ from hyperlens.words import SURROGATES, decimals, surrogate_name
 CANDIDATES: tuple[SurrogateKind, ...] = ("additive", "gp", "forest")  # among equals the first leads
 CLEARLY = 0.25  # of what the additive process leaves unexplained: another that leaves no more leads
 ENOUGH = 40  # trials, before which no other can show that it is so much better
-CROWDED = (
-    0.3  # of the trials: where more lie in a crowd, predicting them shows nothing of the space
-)
 SECOND_OPINION: SurrogateKind = "forest"
 
 

@@ -24,7 +24,7 @@ import scipy
 from hyperlens.spaces.cube import Box, Cube, FloatArray, IntArray
 from hyperlens.spaces.points import sample_box, sobol
 from hyperlens.surrogates.additive.components import Components, Effect, Rows
-from hyperlens.surrogates.additive.crowding import spread_out
+from hyperlens.surrogates.additive.crowding import CROWDED, crowd, spread_out
 from hyperlens.surrogates.additive.hyper import TREND, VARIANCES
 from hyperlens.surrogates.additive.kernel import Density, Kernel
 from hyperlens.surrogates.additive.learnt_set import LearntSet
@@ -64,7 +64,7 @@ class Additive:
         self._cube, self.seed, self.fitted_on = cube, seed, 0
         self.sets: tuple[LearntSet, ...] = ()
         self.drawn: tuple[tuple[FloatArray, FloatArray], ...] = ()  # weights and trends by set
-        self.surprise = 1.0
+        self.surprise, self.spread = 1.0, 1.0
 
     def fit(self, X: FloatArray, y: FloatArray, doubt: FloatArray | None = None) -> Self:
         """Draw functions that agree with X (n, d) and costs y (n,).
@@ -77,11 +77,13 @@ class Additive:
         if np.ptp(y):
             self._learn(spread_out(self.cube, X, FITTED_ON, rng), rng)
         if not self.sets:
-            self.surprise, width = 1.0, self.components.ends[-1]
+            self.surprise, self.spread, width = 1.0, 1.0, self.components.ends[-1]
             self.anchor_costs = np.full((ANCHORS, 2), y[0])
             self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
             return self
-        self.surprise = self._surprise()
+        found = self._surprise()
+        self.surprise, crowded = _surprised(found), crowd(self.cube, X) > CROWDED
+        self.spread = min(found, 1.0) if crowded else 1.0
         at_rows = self.components.features(self.components.rows(X))
         self.drawn = tuple(one.draw(at_rows, DRAWS // len(self.sets), rng) for one in self.sets)
         self.anchor_costs = self._at(self.anchors())
@@ -127,7 +129,7 @@ class Additive:
 
         Rows are in the order of the trials. A search begins everywhere and goes on where it is good. If
         its beginning surprises the rest, so will what it never looked at; nothing that was left out at
-        random could show that. At least 1.
+        random could show that.
         """
         first = np.arange(self.first())
         if not len(first):
@@ -136,7 +138,7 @@ class Additive:
         for one in self.sets[:: max(len(self.sets) // HELD_OUT, 1)]:
             away, spread = one.left_out(first)
             squares.append(np.mean((away / spread) ** 2))
-        return _surprised(float(np.sqrt(np.mean(squares))))
+        return float(np.sqrt(np.mean(squares)))
 
     def first(self, more: int = 0) -> int:
         """Rows of the beginning that all later ones predict, if there were so many `more` of these."""
@@ -266,9 +268,14 @@ class Additive:
     def shares(self, order: int = 2, bound: float | None = None) -> dict[Effect, float]:
         """V_U / V of all effects of at most `order` columns, the median over draws; 0 if none varies.
 
-        Costs below a `bound` are where the search has been: the mean over draws is nearer there.
+        Draws give something to every effect of which little is known. Where the beginning of a search
+        that crowded lies nearer to what the rest says of it than draws differ, they differ too much, and
+        are taken by as much nearer to their mean. Costs below a `bound` are where the search has been:
+        the mean over draws is nearer there.
         """
         effects, drawn = self.drawn_shares(order, bound)
+        if bound is None and self.spread < 1:
+            drawn = self._shares_of(self.weights.nearer(self.spread), effects, None)
         share = np.median(drawn, axis=1) if bound is None else drawn.mean(axis=1)
         return dict(zip(effects, share.tolist(), strict=True))
 

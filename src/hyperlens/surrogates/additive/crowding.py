@@ -22,6 +22,7 @@ LOOKED_AT = 2000  # rows, at the most, drawn at random
 NEAR = 0.5  # of the median distance to the nearest row in a random design
 FEWEST = 40  # rows to learn from; with fewer a crowd is one that lies closer
 CLOSER = 0.8
+CROWDED = 0.3  # of the rows: where more lie in a crowd, predicting them shows nothing of the space
 
 
 def spread_out(cube: Cube, X: FloatArray, most: int, rng: np.random.Generator) -> IntArray:

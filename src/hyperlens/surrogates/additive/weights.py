@@ -68,6 +68,13 @@ class Weights:
         """Their mean, as one function."""
         return Weights(self.components, self.trend.mean(keepdims=True), self.mean[:, None])
 
+    def nearer(self, part: float) -> Weights:
+        """The same draws, each only so far from their mean."""
+        mean, trend = self.mean[:, None], self.trend.mean()
+        return Weights(
+            self.components, trend + part * (self.trend - trend), mean + part * (self.w - mean)
+        )
+
     # Variance
 
     def variances(self, effects: tuple[Effect, ...] | None = None) -> FloatArray:
