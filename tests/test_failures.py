@@ -110,6 +110,33 @@ def test_nobody_is_sent_to_where_trials_fail() -> None:
     assert "more trials where lr is above" in untested.remedy
 
 
+def test_several_parts_in_which_trials_fail_are_told_with_their_reasons() -> None:
+    def deep(v: Any) -> bool:
+        return bool(v["layers"] == 4 and v["model"] == "svm")
+
+    run = history(lambda v: float(v["lr"] > 0.2 or deep(v)), 200)
+    told = tuple(
+        replace(t, reason="memory" if deep(t.values) else "nan") if math.isnan(t.costs[0]) else t
+        for t in run.trials
+    )
+    record = hl.failures(replace(run, trials=told))
+    large, other = record.rules
+    cut = float(large.rule.removeprefix("lr > "))
+    assert 0.1 < cut <= 0.25
+    there = [t for t in told if t.values["lr"] > cut]
+    left = [t for t in told if t.values["lr"] <= cut]
+    then = sum(deep(t.values) for t in left)
+    assert large.inside == (len(there), len(there))
+    assert (other.inside, other.elsewhere) == ((then, then), (0, len(left) - then))
+    assert "layers is 4" in other.rule
+    assert "model is svm" in other.rule
+    both = sum(deep(t.values) for t in there)
+    assert record.reasons == {"nan": (len(there) - both, 0, 0), "memory": (both, then, 0)}
+    assert f", and none of the {len(left) - then} elsewhere." in record.sentence
+    assert f"{then} where {other.rule})" in record.why
+    assert Record.from_dict(record.to_dict()).to_dict() == record.to_dict()
+
+
 def test_a_rule_of_two_parameters_and_of_a_conditional_one() -> None:
     both = hl.failures(
         history(lambda v: 0.95 if v["model"] == "svm" and v["lr"] > 0.01 else 0.01, 300)

@@ -76,7 +76,7 @@ function fit(layout, width) {
     const [from, to] = axis.domain ?? [0, 1];
     const own = Math.max(Math.floor((to - from) * most), 9);
     if (axis.title?.text) axis.title = { ...axis.title, text: broken(axis.title.text, own) };
-    if (to - from < PANEL && !axis.ticktext) Object.assign(axis, { nticks: 2, tickangle: 0 });
+    if (to - from < PANEL && !axis.ticktext) Object.assign(axis, { nticks: 3, tickangle: 0, tickfont: { size: 10 } });
   }
   layout.legend = { ...layout.legend, font: { ...layout.legend?.font, size: 11 } };
   if (layout.annotations) layout.annotations = apart(layout.annotations, most * CHARACTER - MARGINS, layout.xaxis?.range);

@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from hyperlens.terminal.progress import announced_compilation, progress
-from hyperlens.terminal.tables import drawn
+from hyperlens.terminal.tables import MOST_LISTED, drawn
 from hyperlens.terminal.text import printable
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = ["announced_compilation", "printable", "progress", "show"]
 
 COLOURS = {"trust": "green", "caution": "yellow", "do not trust": "red"}
 MOST_SENTENCES = 100
+MOST_EACH = 15  # rows of each table of a record that has several
 MOST_UNKNOWN = 10  # rows that are shown though they are not to be trusted
 
 
@@ -33,10 +34,10 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     for sentence in record.lead[:MOST_SENTENCES]:
         console.print(Text(printable(sentence)))
     verdict: Verdict | None = getattr(record, "verdict", None)
-    for table in record.tables:
-        if table.rows:
-            console.print()
-            console.print(_unless_unknown(table, verdict))
+    tables = [table for table in record.tables if table.rows]
+    for table in tables:
+        console.print()
+        console.print(_unless_unknown(table, verdict, MOST_EACH if tables[1:] else MOST_LISTED))
     if verdict is not None:
         console.print()
         console.print(Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
@@ -52,10 +53,10 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     listed(console, others)
 
 
-def _unless_unknown(table: Table, verdict: Verdict | None) -> RichTable | Text:
+def _unless_unknown(table: Table, verdict: Verdict | None, most: int) -> RichTable | Text:
     """A table, or how long it is where its many rows are not known."""
     if verdict is None or verdict.known or len(table.rows) <= MOST_UNKNOWN:
-        return drawn(table)
+        return drawn(table, most)
     return Text(
         f"{len(table.rows)} rows are left out, for what they say is not known; --format csv has them."
     )

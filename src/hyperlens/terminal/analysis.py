@@ -1,5 +1,8 @@
 """The summary of a whole explanation in a terminal."""
 
+import re
+from collections.abc import Iterable, Iterator
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -29,6 +32,7 @@ from hyperlens.terminal.text import printable
 from hyperlens.words import number
 
 MOST_ROWS = 15  # of importance
+ENDED = re.compile(r"\d+ of \d+ trials (failed|were pruned)")
 MOST_VALUES = 20  # of the best configuration
 
 
@@ -60,10 +64,21 @@ def show_analysis(analysis: Analysis) -> None:
     best = [analysis[LUCK].sentence] if isinstance(analysis[LUCK], Winner) else []
     told = (*best, *failed, analysis[BIAS].sentence, *overview.notes, *importance.notes)
     said = (*leads, *regions, *told, *remarks)
-    listed(console, (sentence for sentence in said if sentence not in first))
+    listed(console, _once(first, said))
     console.print()
     console.print(Text("What to do next", style="bold"))
     listed(console, what_next(analysis))
+
+
+def _once(before: Iterable[str], sentences: Iterable[str]) -> Iterator[str]:
+    """Those of the sentences that tell something new: what became of so many trials is said once."""
+    told: set[str] = set()
+    for sentence in (*before, *sentences):
+        ended = ENDED.match(sentence)
+        words = ended[0] if ended else sentence
+        if words not in told and sentence not in before:
+            yield sentence
+        told.add(words)
 
 
 def _show_models(console: Console, analysis: Analysis) -> None:

@@ -16,7 +16,7 @@ GAP = 2  # characters between columns
 
 
 def drawn(table: Table, most: int = MOST_LISTED) -> rich.Table:
-    """The first rows, and a last one that says how many are left out; as many columns as fit whole."""
+    """The first rows, below how many are left out; as many columns as fit whole."""
     rows = table.rows[:most]
     shown = [
         k
@@ -34,12 +34,14 @@ def drawn(table: Table, most: int = MOST_LISTED) -> rich.Table:
         )
     for row in rows:
         lines.add_row(*(Text(printable(row[k])) for k in widths))
+    below = []
     if (left := len(table.rows) + table.more - most) > 0:
-        lines.add_row(f"and {left} more")
+        below.append(f"and {left} more")
     if len(widths) < len(shown):
         left_out = [printable(table.columns[k]) for k in shown if k not in widths]
-        lines.caption = f"Too wide to be shown here, see --format json: {', '.join(left_out)}"
-        lines.caption_justify = "left"
+        below.append(f"Too wide to be shown here, see --format json: {', '.join(left_out)}")
+    if below:
+        lines.caption, lines.caption_justify = Text("\n".join(below)), "left"
     return lines
 
 

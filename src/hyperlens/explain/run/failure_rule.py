@@ -1,9 +1,10 @@
-"""One rule that says where trials fail: a part of the space by one or two parameters, if it holds.
+"""Rules that say where trials fail: each a part of the space by one or two parameters, if it holds.
 
-A part is grown greedily: the values of a parameter whose trials differ most from all others in how often
-they fail (least squares on 0 and 1), then perhaps of another one within. It is checked on trials that
+A part is the values of a parameter whose trials differ most from all others in how often they fail
+(least squares on 0 and 1), or those of two: each of the STARTS best parameters with the best other one
+within, after which the first one is cut again. It is checked on trials that
 it was not made from: in each of FOLDS parts of the run, a rule made from the others is counted there.
-A rule that does not hold there is none.
+A rule that does not hold there is none. What one rule leaves may have another one.
 """
 
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from hyperlens.spaces.rules import rule_in_words, sides
 from hyperlens.spaces.space import Space
 
 FOLDS = 5
+MOST = 3  # rules
+STARTS = 6
 FEWEST = 3  # trials that failed, and trials inside of a part
 SURE = 0.01  # chance that counts as clear on held-out trials come from no difference at all
 
@@ -33,6 +36,23 @@ class FailureRule:
     elsewhere: tuple[int, int]
     held_inside: tuple[int, int]
     held_elsewhere: tuple[int, int]
+
+
+def failure_rules(
+    space: Space, X: FloatArray, failed: BoolArray, seed: int
+) -> tuple[tuple[FailureRule, ...], IntArray]:
+    """Rules for vectors X of which some failed, each of the rows that none before holds for, and which
+    rule each row lies in, -1 where none holds."""
+    rules: list[FailureRule] = []
+    where = np.full(len(X), -1)
+    while len(rules) < MOST:
+        left = np.flatnonzero(where < 0)
+        rule, inside = failure_rule(space, X[left], failed[left], seed)
+        if rule is None:
+            break
+        where[left[inside]] = len(rules)
+        rules.append(rule)
+    return tuple(rules), where
 
 
 def failure_rule(
@@ -104,17 +124,37 @@ def _held_out(space: Space, X: FloatArray, failed: BoolArray, depth: int, seed: 
 
 def _grown(space: Space, X: FloatArray, failed: BoolArray, depth: int) -> tuple[Box, BoolArray]:
     """The part of the space by at most `depth` parameters, and which rows lie in it."""
-    box: Box = {}
-    inside = np.ones(len(X), dtype=bool)
-    for _ in range(depth):
-        rows = np.flatnonzero(inside)
-        best = max(_parts(space, X[rows], failed[rows]), key=lambda part: part[0], default=None)
-        if best is None:
-            break
-        _, j, runs = best
-        box[j] = intersect(box[j], runs) if j in box else runs
-        inside = _inside(space, box, X)
-    return box, inside
+    starts = sorted(_parts(space, X, failed), key=lambda part: -part[0])
+    boxes: list[Box] = [{j: runs} for _, j, runs in starts[: STARTS if depth > 1 else 1]]
+    if depth > 1:
+        boxes = [_narrowed(space, box, X, failed) for box in boxes]
+    found = [(box, _inside(space, box, X)) for box in boxes]
+    return max(found, key=lambda one: _gain(failed, one[1]), default=({}, np.ones(len(X), bool)))
+
+
+def _narrowed(space: Space, box: Box, X: FloatArray, failed: BoolArray) -> Box:
+    """A part by one parameter, cut by the best other one within, and by the first one within that."""
+    (first,) = box
+    rows = _inside(space, box, X)
+    best = max(_parts(space, X[rows], failed[rows]), key=lambda part: part[0], default=None)
+    if best is None:
+        return box
+    _, second, runs = best
+    if second == first:
+        return {first: intersect(box[first], runs)}
+    rows = _inside(space, {second: runs}, X)
+    again = [part for part in _parts(space, X[rows], failed[rows]) if part[1] == first]
+    narrow = {first: box[first], second: runs}
+    anew = {first: again[0][2], second: runs} if again else narrow
+    return max(narrow, anew, key=lambda one: _gain(failed, _inside(space, one, X)))
+
+
+def _gain(failed: BoolArray, inside: BoolArray) -> float:
+    """What a part takes from the squared error; less than nothing if it is too small or fails less."""
+    n, total = int(inside.sum()), float((failed[inside] - failed.mean()).sum())
+    if n < FEWEST or len(failed) - n < FEWEST or total <= 0:
+        return -1.0
+    return total**2 * (1 / n + 1 / (len(failed) - n))
 
 
 def _inside(space: Space, box: Box, X: FloatArray) -> BoolArray:
@@ -132,20 +172,20 @@ def _parts(space: Space, X: FloatArray, failed: BoolArray) -> Iterator[tuple[flo
     rate = failed.mean()
     for j, (parameter, axis) in enumerate(zip(space.parameters, space.cube.axes, strict=True)):
         active = ~np.isnan(X[:, j])
+        if not active.any():
+            continue
         x, excess = X[active, j], failed[active] - rate
         order = _order(axis, x, failed[active])
-        best: tuple[float, BoolArray, int] | None = None
-        for left in _lefts(order):
-            for side, part in enumerate((left, ~left)):
-                n, total = int(part.sum()), float(excess[part].sum())
-                if n < FEWEST or len(X) - n < FEWEST or total <= 0:
-                    continue
-                gain = total**2 * (1 / n + 1 / (len(X) - n))
-                if best is None or gain > best[0] + 1e-12:
-                    best = gain, left, side
-        if best is not None:
-            gain, left, side = best
-            yield gain, j, sides(parameter, axis, x, left)[side]
+        counts, sums = np.bincount(order), np.bincount(order, weights=excess)
+        left = np.column_stack([counts, sums]).cumsum(axis=0)  # up to each cut
+        n, total = np.stack([left[:-1], left[-1] - left[:-1]], axis=1).T  # (sides, cuts)
+        possible = (n >= FEWEST) & (len(X) - n >= FEWEST) & (total > 1e-12)
+        if not possible.any():
+            continue
+        size = np.where(possible, n, 1.0)
+        gain = np.where(possible, total**2 * (1 / size + 1 / np.maximum(len(X) - size, 1)), -1.0)
+        cut, side = np.argwhere(np.isclose(gain.T, gain.max(), atol=1e-12))[0]
+        yield float(gain.max()), j, sides(parameter, axis, x, order <= cut)[side]
 
 
 def _order(axis: Axis, x: FloatArray, failed: BoolArray) -> IntArray:
@@ -156,8 +196,3 @@ def _order(axis: Axis, x: FloatArray, failed: BoolArray) -> IntArray:
     which = which.ravel()
     rates = np.array([failed[which == k].mean() for k in range(len(levels))])
     return np.asarray(np.argsort(np.argsort(rates, kind="stable"))[which])
-
-
-def _lefts(order: IntArray) -> Iterator[BoolArray]:
-    for cut in range(int(order.max(initial=0))):
-        yield order <= cut

@@ -1,10 +1,11 @@
-"""Where trials fail: how often by the values of each parameter, which parameters matter, and a rule.
+"""Where trials fail: how often by the values of each parameter, which parameters matter, and rules.
 
 A trial failed if it ended so, if its cost is no finite number, or if its cost diverged. What is
 counted is counted in the run: of trials with such a value, so many failed, with Jeffreys' interval (the
 Beta posterior under the prior Beta(1/2, 1/2)). Beside it stands the expectation of a forest of 0 and 1,
 averaged over all other parameters. A parameter matters if trials that failed are distributed over its
-values as chance would hardly do it (permutations). Where it is inactive, it is not asked.
+values as chance would hardly do it (permutations). Where it is inactive, it is not asked. In which parts
+of the space they fail is said by rules (failure_rule.py).
 """
 
 import re
@@ -16,7 +17,7 @@ import numpy as np
 import scipy
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.run.failure_rule import FailureRule, common_end, failure_rule
+from hyperlens.explain.run.failure_rule import FailureRule, common_end, failure_rules
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
@@ -48,8 +49,9 @@ class Failures(Record):
 
     `kinds` counts trials by how they failed. `values[j]` are texts, `tried[j]` and `failed[j]` counts of
     trials with such a value, `low[j]` and `high[j]` the interval of the chance to fail, `expected[j]`
-    the forest's. `share` and `p` have one entry a parameter. `reasons` counts why trials failed, as far
-    as they say, where the rule holds and elsewhere.
+    the forest's. `share` and `p` have one entry a parameter. `rule` says where trials fail, `further`
+    rules where others do, each among trials for which none before it holds. `reasons` counts why trials
+    failed, as far as they say, where each rule holds and elsewhere.
     """
 
     objective: str
@@ -68,8 +70,9 @@ class Failures(Record):
     level: float
     seed: int
     notes: tuple[str, ...] = ()
-    reasons: dict[str, tuple[int, int]] = field(default_factory=dict)
+    reasons: dict[str, tuple[int, ...]] = field(default_factory=dict)
     common: str | None = None  # the end of a range at which all of them are
+    further: tuple[FailureRule, ...] = ()
 
     @property
     def happened(self) -> str:
@@ -93,6 +96,10 @@ class Failures(Record):
         return tuple(np.where(n > 0, k / np.maximum(n, 1), np.nan) for k, n in pairs)
 
     @property
+    def rules(self) -> tuple[FailureRule, ...]:
+        return () if self.rule is None else (self.rule, *self.further)
+
+    @property
     def sentence(self) -> str:
         """How many failed and how, and where."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
@@ -106,8 +113,17 @@ class Failures(Record):
         return f"{told}{self._where(self.rule, 'failures')}"
 
     def _where(self, rule: FailureRule, called: str) -> str:
-        """Where it happened, by a rule; "all of them" where it is so."""
+        """Where it happened, by rules; "all of them" where it is so."""
         (k, n), (others, rest) = rule.inside, rule.elsewhere
+        if self.further:
+            then = [
+                f"{a} of the {b} others where {r.rule}" for r in self.further for a, b in [r.inside]
+            ]
+            others, rest = self.further[-1].elsewhere
+            return (
+                f": {k} of the {n} where {rule.rule}, {', '.join(then)}, and {others or 'none'} of the "
+                f"{rest} elsewhere."
+            )
         if others:
             told = f": {k} of the {n} where {rule.rule}, and {others} of the {rest} elsewhere."
             return told + (f" All {self.count} have {_said(self.common)}." if self.common else "")
@@ -129,22 +145,34 @@ class Failures(Record):
             told = (
                 f"Whether a trial fails depends on {first_few(mattering, 5)} (p at most {MATTERS})."
             )
-        if self.rule is not None:
-            (k, n), (others, rest) = self.rule.held_inside, self.rule.held_elsewhere
+        if self.rules:
+            held = [
+                f"{k} of {n} {self.happened} where they say so, {others} of {rest} elsewhere"
+                for rule in self.rules
+                for (k, n), (others, rest) in [(rule.held_inside, rule.held_elsewhere)]
+            ]
             told += (
-                f" Rules made from four fifths of the trials hold for the rest: {k} of {n} "
-                f"{self.happened} where they say so, {others} of {rest} elsewhere."
+                " Rules made from four fifths of the trials hold for the rest: "
+                f"{'; for the next rule, '.join(held)}."
             )
         return told
 
     @property
     def why(self) -> str:
-        """The most frequent reasons, where the rule holds and elsewhere; empty if none is given."""
+        """The most frequent reasons, where each rule holds and elsewhere; empty if none is given."""
         often = sorted(self.reasons.items(), key=lambda one: -sum(one[1]))
-        if self.rule is None:
-            told = [f"{reason.rstrip('.')} ({sum(counts)})" for reason, counts in often]
-        else:
-            told = [f"{reason.rstrip('.')} ({a} there, {b} elsewhere)" for reason, (a, b) in often]
+        places = ["there", "elsewhere"]
+        if self.further:
+            places = [*(f"where {rule.rule}" for rule in self.rules), "elsewhere"]
+        told = []
+        for reason, counts in often:
+            each = [
+                f"{count} {place}"
+                for count, place in zip(counts, places, strict=True)
+                if count or not self.further
+            ]
+            where = ", ".join(each) if self.rules else str(sum(counts))
+            told.append(f"{reason.rstrip('.')} ({where})")
         return f"Reasons given: {first_few(told, MOST_REASONS)}." if told else ""
 
     @property
@@ -209,7 +237,7 @@ def failures(
         raise AnalysisError(
             "This run has no parameter that failures could depend on; ask it of one that has some."
         )
-    found, inside = by_parameter(history, rows, failed, level, seed)
+    found, where = by_parameter(history, rows, failed, level, seed)
     return Failures(
         objective=history.objective(objective).name,
         trials=len(failed),
@@ -218,7 +246,7 @@ def failures(
         level=level,
         seed=seed,
         notes=tuple(filter(None, (history.divergence(objective),))),
-        reasons=_reasons(history, np.flatnonzero(rows), failed, inside),
+        reasons=_reasons(history, np.flatnonzero(rows), failed, where, len(found["further"]) + 2),
     )
 
 
@@ -230,9 +258,9 @@ def _said(clause: str) -> str:
 
 def by_parameter(
     history: History, rows: BoolArray, happened: BoolArray, level: float, seed: int
-) -> tuple[dict[str, Any], BoolArray]:
+) -> tuple[dict[str, Any], IntArray]:
     """All that a record says of an outcome of the trials `rows` by the values of each parameter, and
-    which of them lie where its rule holds."""
+    where they lie: 0 where the first rule holds, and so on, the last number where none does."""
     X, space = history.vectors[rows], history.space
     forest = Forest(space.cube, seed=seed).fit(X, happened.astype(float))
     shares = forest.shares(order=1)
@@ -244,24 +272,24 @@ def by_parameter(
     p = np.array([one["p"] for one in found])
     order = np.lexsort((-np.nan_to_num(share), p)).tolist()
     columns = ("values", "tried", "failed", "low", "high", "expected")
-    rule, inside = failure_rule(space, X, happened, seed)
+    rules, where = failure_rules(space, X, happened, seed)
     told: dict[str, Any] = {name: tuple(found[j][name] for j in order) for name in columns}
     told["parameters"] = tuple(space.names[j] for j in order)
-    told |= {"share": share[order], "p": p[order], "rule": rule}
-    return told | {"common": common_end(space, X, happened)}, inside
+    told |= {"share": share[order], "p": p[order], "common": common_end(space, X, happened)}
+    told |= {"rule": rules[0] if rules else None, "further": rules[1:]}
+    return told, np.where(where < 0, max(len(rules), 1), where)
 
 
 def _reasons(
-    history: History, rows: IntArray, failed: BoolArray, inside: BoolArray
-) -> dict[str, tuple[int, int]]:
-    """Why trials failed, as far as they say: how many where the rule holds, how many elsewhere."""
-    found: dict[str, tuple[int, int]] = {}
-    for i, fails, there in zip(rows.tolist(), failed, inside, strict=True):
+    history: History, rows: IntArray, failed: BoolArray, where: IntArray, places: int
+) -> dict[str, tuple[int, ...]]:
+    """Why trials failed, as far as they say: how many where each rule holds, how many elsewhere."""
+    found: dict[str, list[int]] = {}
+    for i, fails, place in zip(rows.tolist(), failed, where.tolist(), strict=True):
         reason = history.trials[i].reason
         if fails and reason:
-            a, b = found.get(reason, (0, 0))
-            found[reason] = (a + 1, b) if there else (a, b + 1)
-    return found
+            found.setdefault(reason, [0] * places)[place] += 1
+    return {reason: tuple(counts) for reason, counts in found.items()}
 
 
 def outcomes(
