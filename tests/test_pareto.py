@@ -114,6 +114,14 @@ def test_what_cannot_be_a_front_says_so() -> None:
     flat = hl.pareto(run(np.array([[1.0, 0.9], [1.0, 0.8]])))
     assert flat.notes == ("latency is 1 in every trial, so that it decides nothing.",)
     assert flat.hypervolume.tolist() == [0.0, 0.0]
+    assert flat.sentence.startswith(
+        "latency is the same in every trial, and trial 10 is the best in"
+    )
+    assert flat.progress == "Without a spread of latency there is no hypervolume."
+    assert (
+        "is the best of all 2 trials in all objectives"
+        in hl.choose(run(np.array([[1.0, 0.9], [2.0, 0.8]]))).sentence
+    )
     with pytest.raises(hl.AnalysisError, match="one objective, latency; a front needs"):
         hl.pareto(run(np.array([[1.0], [2.0]]), TWO[:1]))
     with pytest.raises(hl.AnalysisError, match="There is no objective 'size'"):
@@ -153,7 +161,7 @@ def test_a_front_that_would_be_a_speck_is_looked_at_closely() -> None:
     drawn = hl.pareto(run(costs)).plot()
     assert tuple(drawn.layout.xaxis.range) == (0.9, 4.0)
     assert drawn.layout.yaxis.range is None
-    assert "not shown: 1 trials" in drawn.layout.xaxis.title.text
+    assert "not shown: 1 trial far" in drawn.layout.xaxis2.title.text
 
 
 def test_why_a_point_of_the_front_is_there() -> None:

@@ -60,6 +60,7 @@ def what_next(records: Records) -> tuple[str, ...]:
     )  # where they did, an effect that was not learnt from them has its best
     elsewhere = [*_space(records[ADVICE], ahead), *([] if failed else _try(effects))]
     advice = [
+        *_useless(overview),
         *failed,
         *doubts,
         *_repeat(records[LUCK]),
@@ -67,6 +68,16 @@ def what_next(records: Records) -> tuple[str, ...]:
         *([] if doubts else _go_on(overview, ahead, bool(elsewhere))),
     ]
     return tuple(advice[:MOST])
+
+
+def _useless(overview: Overview) -> list[str]:
+    """What comes before all else where no trial is of use."""
+    if not overview.useless:
+        return []
+    return [
+        f"Find a trial that keeps {overview.bounds}: none does, and trial {overview.best_trial} comes "
+        "nearest; search near it, widen the space, or loosen the limit."
+    ]
 
 
 def _failures(record: Trials, choice: str | None = None) -> list[str]:

@@ -104,7 +104,8 @@ def _facts(analysis: Analysis) -> Table:
     if analysis[PARETO] is not None:
         objective += ", one of several: see 'hyperlens pareto', or choose another with --objective"
     rows.add_row("objective", Text(objective))
-    rows.add_row("best", f"{number(overview.best)} in trial {overview.best_trial}")
+    least = f", which exceeds {printable(overview.bounds)} least" if overview.useless else ""
+    rows.add_row("best", Text(f"{number(overview.best)} in trial {overview.best_trial}{least}"))
     values = [f"{k} = {number(v)}" for k, v in overview.best_values.items()]
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]

@@ -335,7 +335,7 @@ def _learnt(history: History, tried: Configurations, seed: int) -> Additive:
 def _useful(
     history: History, tried: Configurations, small: Configurations, objective: str
 ) -> tuple[IntArray, tuple[str, ...]]:
-    """Which configurations may be chosen, those that keep all limits unless none does, and a note."""
+    """Which configurations may be chosen, those that keep all limits, and a note."""
     every = np.arange(len(small.trial))
     broken = ~history.feasible[history.data(objective).rows]
     if not broken.any():
@@ -343,8 +343,10 @@ def _useful(
     kept = tried.trial[np.bincount(tried.which, broken) == 0]
     useful = np.flatnonzero(np.isin(small.trial, kept))
     if not len(useful):
-        note = "No configuration keeps the limits, so that all are compared as if there were none."
-        return every, (note,)
+        limits = " and ".join(history.limits)
+        raise AnalysisError(
+            f"No configuration keeps {limits}, so that none can be called the best; find one that does."
+        )
     if len(useful) == 1:
         raise AnalysisError(
             f"Only the configuration of trial {small.trial[useful[0]]} keeps the limits, so there is "

@@ -77,6 +77,8 @@ class Choice(Record):
                 f"Trial {self.trial} ({costs}) is not on the front of {among}: trial {self.beaten} is "
                 "at least as good in all objectives, and better in one."
             )
+        if self.prefer is None and not self.given_up.any():
+            return f"Trial {self.trial} is the best of {among} in all objectives: {costs}."
         if self.prefer is None:
             return f"Trial {self.trial} is the knee of the front of {among}: {costs}."
         k = self.objectives.index(self.prefer)

@@ -60,7 +60,9 @@ class EffectsOf(Record):
         """Where each objective is best, and whether they agree."""
         told = []
         for e in self.effects:
-            if not e.verdict.known:
+            if np.ptp(e.observed_cost) == 0:
+                told.append(f"{e.objective} is the same in every trial")
+            elif not e.verdict.known:
                 told.append(f"what it does to {e.objective} is not known")
             elif e not in self.acting:
                 told.append(f"{e.objective} hardly changes with it")

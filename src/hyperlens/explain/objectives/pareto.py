@@ -69,11 +69,12 @@ class ParetoFront(Record):
         """How many trials are on the front, how far it reaches, and its knee."""
         rows = self.members
         if len(rows) == 1:
-            costs = self._said(int(rows[0]))
-            return (
-                f"Trial {self.number[rows[0]]} is the best in all objectives ({costs}): nothing has to "
-                "be traded for anything."
-            )
+            best = f"rial {self.number[rows[0]]} is the best in all objectives"
+            costs, same = self._said(int(rows[0])), self._constant
+            if same:
+                verb = "is" if len(same) == 1 else "are"
+                return f"{_joined(same)} {verb} the same in every trial, and t{best} ({costs})."
+            return f"T{best} ({costs}): nothing has to be traded for anything."
         reach = "; ".join(
             f"{name} from {number(_best(column, up))} to {number(_best(column, not up))}"
             for name, column, up in zip(
@@ -89,11 +90,20 @@ class ParetoFront(Record):
         )
 
     @property
+    def _constant(self) -> tuple[str, ...]:
+        """Objectives that are the same in every trial, of several."""
+        same = np.ptp(self.costs, axis=0) == 0
+        pairs = zip(self.objectives, same.tolist(), strict=True)
+        return tuple(name for name, one in pairs if one and len(self.number) > 1)
+
+    @property
     def progress(self) -> str:
         """How the hypervolume grew."""
         if not np.isfinite(self.hypervolume).all():
             return ""
         total = float(self.hypervolume[-1])
+        if total <= 0 and self._constant:
+            return f"Without a spread of {_joined(self._constant)} there is no hypervolume."
         if total <= 0:
             return "No trial is better than the reference point in all objectives."
         last = int(np.argmax(self.hypervolume >= total))
@@ -267,4 +277,4 @@ def _title(name: str, taken: list[str]) -> str:
 
 
 def _joined(names: tuple[str, ...]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -60,7 +60,8 @@ def _beyond(record: ParetoFront, pairs: list[tuple[int, int]]) -> str:
         near[a].holds(record.costs[:, a]) & near[b].holds(record.costs[:, b]) for a, b in pairs
     ]
     where = " in every panel" if len(pairs) > 1 else ""
-    return unshown(int((~np.all(shown, axis=0)).sum()), f"trials far behind the front{where}")
+    count = int((~np.all(shown, axis=0)).sum())
+    return unshown(count, f"trial{'s' * (count > 1)} far behind the front{where}")
 
 
 def _near(record: ParetoFront, k: int) -> CloseUp:
