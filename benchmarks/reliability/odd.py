@@ -17,19 +17,33 @@ sentence. The same cases, by their numbers: `python tests/odd_studies.py --case 
 """
 
 
+EACH = 2000  # cases of a row
+
+
 def rows(first: int, cases: int, minutes: float) -> Iterator[Row]:
     """So many cases, or as many as are tried in some minutes."""
-    wrong, number, until = 0, first, time.monotonic() + 60 * minutes
+    until, after = time.monotonic() + 60 * minutes, first + cases
+    for begun in range(first, after, EACH):
+        tried, wrong = _tried(range(begun, min(begun + EACH, after)), until)
+        if tried:
+            many = len(odd_studies.analyses())
+            what = f"odd studies against {many} analyses, cases {begun} to {begun + tried - 1}"
+            yield Row(what, tried, wrong)
+
+
+def _tried(numbers: range, until: float) -> tuple[int, int]:
+    """How many cases were tried until then, and how many of them are wrong."""
+    tried = wrong = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        while number < first + cases and time.monotonic() < until:
+        for number in numbers:
+            if time.monotonic() > until:
+                break
             problem = odd_studies.attack(*odd_studies.case(number))
             if problem is not None:
                 print(number, odd_studies.case(number), problem, file=sys.stderr, flush=True)
                 wrong += 1
-            number += 1
-            if (number - first) % 500 == 0:
-                print(number - first, "cases,", wrong, "wrong", file=sys.stderr, flush=True)
-    many = len(odd_studies.analyses())
-    what = f"odd studies against {many} analyses, cases {first} to {number - 1}"
-    yield Row(what, number - first, wrong)
+            tried += 1
+            if tried % 500 == 0:
+                print(tried, "cases,", wrong, "wrong", file=sys.stderr, flush=True)
+    return tried, wrong

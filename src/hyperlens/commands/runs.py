@@ -84,11 +84,13 @@ def stopped_by_a_signal() -> Iterator[None]:
 
 
 def give_back() -> None:
-    """Let arrays of some megabytes go back to the system as soon as nobody holds them.
+    """Give back what reading left, and arrays of some megabytes as soon as nobody holds them.
 
     The allocator of glibc learns from the first of them to keep what is freed, and then holds half as
     much again as is in use. Elsewhere nothing happens.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
+            library = ctypes.CDLL(None)
+            library.mallopt(_MMAP_THRESHOLD, _LARGE)
+            library.malloc_trim(0)

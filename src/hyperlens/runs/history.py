@@ -222,7 +222,7 @@ class History:
 
         Where every such trial has a budget and none is asked for, it is the largest.
         """
-        key = ("data", objective, budget)
+        key = ("data", self.objective(objective).name, budget)
         if key not in self.memory:
             self.memory[key] = self._at_budget(self._complete(objective), budget)
         data: Data = self.memory[key]
@@ -252,7 +252,8 @@ class History:
         rows = np.flatnonzero(known)
         if len(rows) == 0:
             raise AnalysisError(self._why_nothing(objective))
-        return Data(self.vectors[rows], costs[rows], rows)
+        X = self.vectors if len(rows) == len(self.trials) else self.vectors[rows]
+        return Data(X, costs[rows], rows)
 
     def measured(self, objective: Objective) -> FloatArray:
         """What all trials measured of an objective, (trials,)."""

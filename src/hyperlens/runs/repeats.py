@@ -53,11 +53,10 @@ def configurations(history: History, data: Data) -> Configurations:
     Where configurations were run in the same scenarios (instances, seeds), what a scenario adds to all
     of them is taken away, for it tells nothing of which is better.
     """
-    alike = np.where(np.isnan(data.X), -1.0, data.X)
-    _, first, which = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    which = np.argsort(order)[which.ravel()]
-    first = first[order]
+    known: dict[bytes, int] = {}  # a configuration by its bytes
+    alike = np.where(np.isnan(data.X), -1.0, data.X + 0.0)  # 0.0, never -0.0
+    which = np.array([known.setdefault(row.tobytes(), len(known)) for row in alike])
+    first = np.unique(which, return_index=True)[1]
     y, notes = _without_scenarios(history, data, which)
     number = np.array([history.trials[i].number for i in data.rows])
     if len(first) < len(y):
@@ -65,7 +64,8 @@ def configurations(history: History, data: Data) -> Configurations:
             f"{len(data.y)} trials are {len(first)} configurations; one that was run several times is "
             "named by its first trial and counts with the mean of its costs.",
         )
-    return Configurations(data.X[first], y, which, number[first], notes)
+    X = data.X if len(first) == len(y) else data.X[first]
+    return Configurations(X, y, which, number[first], notes)
 
 
 def _without_scenarios(

@@ -176,7 +176,7 @@ def confirm(
         level=level,
         repeats=chosen.repeats,
         places=chosen.vectors,
-        known=fitted.training.X.copy(),
+        known=fitted.training.X.view(),
         ticks=tuple(ticks(p) for p in space.parameters),
         trials=len(fitted.training.y),
         seed=seed,

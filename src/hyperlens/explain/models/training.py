@@ -84,11 +84,11 @@ def _over_scenarios(history: History, data: Data, seed: int) -> tuple[Data, tupl
     """
     names = [_scenario(history, i) for i in data.rows]
     scenarios = sorted(set(names))
+    if len(scenarios) < 2 or len(scenarios) == len(names):
+        return data, ()
     configurations, first, which = np.unique(
         np.where(np.isnan(data.X), -1.0, data.X), axis=0, return_index=True, return_inverse=True
     )
-    if len(scenarios) < 2 or len(scenarios) == len(names):
-        return data, ()
     which = which.ravel()
     at = np.array([scenarios.index(name) for name in names])
     seen = np.zeros((len(configurations), len(scenarios)), dtype=bool)

@@ -8,13 +8,40 @@ own axis: 0 to 1 for numbers, 0 or 1 for choices, 1 where only one of the two ha
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from hyperlens.explain.run.trials import Trials
-from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import is_number
 from hyperlens.words import number
 
 MOST_NAMED = 4  # parameters in which two trials differ
+
+
+class _Places:
+    """Where all trials lie, and those that one may be near to, by the kind of the parameters."""
+
+    def __init__(self, places: FloatArray, others: IntArray, choices: BoolArray) -> None:
+        self.gaps = np.isnan(places).any(axis=0)
+        self.choices = choices
+        self.plain = ~self.gaps & ~choices
+        self.of, self.others = places, places[others]
+        self.numbers = np.ascontiguousarray(self.others[:, self.plain])
+
+    def distances(self, row: int, first: int) -> FloatArray:
+        """Of a trial to so many first ones of the others, times the number of parameters."""
+        own = self.of[row]
+        total = np.zeros(first)
+        if self.plain.any():
+            total += cdist(own[None, self.plain], self.numbers[:first], "cityblock")[0]
+        for j in np.flatnonzero(self.choices & ~self.gaps):
+            total += self.others[:first, j] != own[j]
+        for j in np.flatnonzero(self.gaps):
+            other = self.others[:first, j]
+            apart = other != own[j] if self.choices[j] else np.abs(other - own[j])
+            lacking = np.isnan(other)
+            total += ~lacking if np.isnan(own[j]) else np.where(lacking, 1.0, apart)
+        return total
 
 
 def nearest_better(record: Trials, rows: Sequence[int]) -> list[int | None]:
@@ -27,15 +54,13 @@ def nearest_better(record: Trials, rows: Sequence[int]) -> list[int | None]:
     )
     candidates = np.flatnonzero(useful)
     candidates = candidates[np.argsort(lost[candidates], kind="stable")]
-    choices = _choices(record)
+    ranked, places = lost[candidates], _Places(record.places, candidates, _choices(record))
     found: list[int | None] = []
     for row in rows:
         own = lost[row] if useful[row] or not record.kept else np.inf
-        better = candidates[: int(np.searchsorted(lost[candidates], own))]
-        if not len(better):
-            found.append(None)
-            continue
-        found.append(int(better[np.argmin(_distances(record.places, row, better, choices))]))
+        better = int(np.searchsorted(ranked, own))
+        nearest = int(np.argmin(places.distances(row, better))) if better else None
+        found.append(None if nearest is None else int(candidates[nearest]))
     return found
 
 
@@ -44,14 +69,6 @@ def _choices(record: Trials) -> BoolArray:
     return np.array(
         [not all(v is None or is_number(v) for v in values) for values in record.values], dtype=bool
     )
-
-
-def _distances(places: FloatArray, row: int, others: np.ndarray, choices: BoolArray) -> FloatArray:
-    apart = np.abs(places[others] - places[row])
-    apart = np.where(choices & (apart > 0), 1.0, apart)
-    lacking = np.isnan(places[others]) != np.isnan(places[row])
-    distances: FloatArray = np.where(np.isnan(apart), lacking, apart).sum(axis=1)
-    return distances
 
 
 def said_of(record: Trials, row: int, better: int | None) -> str:

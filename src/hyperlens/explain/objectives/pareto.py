@@ -234,7 +234,7 @@ def _constant(history: History, costs: FloatArray) -> list[str]:
     return [
         f"{o.name} is {number(float(costs[0, k]))} in every trial, so that it decides nothing."
         for k, o in enumerate(history.objectives)
-        if np.ptp(costs[:, k]) == 0
+        if (costs[:, k] == costs[0, k]).all()
     ]
 
 

@@ -210,6 +210,11 @@ def _check(history: History, noise: Mapping[str, float] | None, level: float) ->
     given = {history.objective(name).name: value for name, value in (noise or {}).items()}
     if any(not 0 <= value < np.inf for value in given.values()):
         raise AnalysisError("Noise is a standard deviation; give a number of 0 or more.")
+    if len(history.space) == 0:
+        raise AnalysisError(
+            "No parameter of this run varies, so that all its trials are of one configuration; give a "
+            "space with at least one tunable parameter."
+        )
     if len(history.space) > MOST_GP_PARAMETERS:
         raise AnalysisError(
             f"With {len(history.space)} parameters noise cannot be told from what they do; repeat the "

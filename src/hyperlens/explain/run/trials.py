@@ -155,7 +155,7 @@ def trials(history: History, objective: str | None = None) -> Trials:
         proposer=tuple(t.proposer for t in rows),
         reason=tuple(t.reason for t in rows),
         values=tuple(tuple(t.values.get(name) for t in rows) for name in space.names),
-        places=history.vectors.copy(),
+        places=history.vectors.view(),
         ticks=tuple(ticks(p) for p in space.parameters),
         others={o.name: history.measured(o) for o in history.objectives if o != chosen},
         kept=tuple(t.feasible for t in rows) if history.limits else (),

@@ -66,14 +66,14 @@ def step_axis(axis: str, steps: NDArray[np.float64]) -> dict[str, Any]:
 
 def _reach(record: LearningCurves) -> dict[str, Any]:
     """The ends of the axis, where few values would flatten all others."""
-    known = record.values[np.isfinite(record.values)]
+    known = record.values[np.isfinite(record.values)] / 4  # differences of the largest are numbers too
     low, high = np.quantile(known, BULK)
     if not np.isnan(record.best):
-        low, high = min(low, record.best), max(high, record.best)
+        low, high = min(low, record.best / 4), max(high, record.best / 4)
     margin = 0.05 * (high - low)
-    if margin == 0 or known.max() - known.min() < 1.5 * (high - low):
+    if margin == 0 or np.ptp(known) < 1.5 * (high - low):
         return {}
-    return {"range": [float(low - margin), float(high + margin)]}
+    return {"range": [4 * float(low - margin), 4 * float(high + margin)]}
 
 
 def _add_curves(fig: Figure, record: LearningCurves, end: str, count: int) -> None:

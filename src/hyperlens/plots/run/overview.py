@@ -72,14 +72,14 @@ def _cut(record: Overview) -> float | None:
     """The worst cost on the axis, None if all fit: it reaches a little farther than the bulk of the
     trials, and than where the best so far began unless that is far away itself."""
     sign = -1.0 if record.maximize else 1.0
+    known = record.trace[~np.isnan(record.trace)]
     with np.errstate(over="ignore"):
         lost = sign * (record.cost - record.best)  # how much worse than the best
+        began = sign * float(known[0] - record.best)
     lost = lost[np.isfinite(lost)]
     if not len(lost):
         return None
     reach = float(np.quantile(lost, BULK))
-    known = record.trace[~np.isnan(record.trace)]
-    began = sign * float(known[0] - record.best)
     if reach < began <= FENCE * reach:
         reach = began
     if not 0 < reach * WORTH < float(lost.max()):

@@ -109,8 +109,8 @@ class Components:
     @cached_property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
         """How many functions of each axis there are in effects of one, two and three axes."""
-        own = np.array([len(b) for b in self.bases])
-        category = np.array([not b.axis.ordered for b in self.bases])
+        own = np.array([len(b) for b in self.bases], dtype=int)
+        category = np.array([not b.axis.ordered for b in self.bases], dtype=bool)
         decides = np.isin(np.arange(self.d), list(self.deciding))
         pairs = triples = np.zeros(self.d, dtype=int)
         for size in PAIR_SIZES:
