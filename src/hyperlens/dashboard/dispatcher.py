@@ -155,7 +155,6 @@ class Dispatcher:
 
     def _list(self, job: Job) -> None:
         self._listed, self._listing = time.monotonic(), False
-        self._long.start()  # only now, so that the first look at a run does not wait for it
         for run in job.result or ():  # the number of a run stays the same
             number = self._number(run)
             unnamed = self._number(Run(run.source, None, ""))
@@ -185,6 +184,7 @@ class Dispatcher:
             return
         look = self._looks[number, part]
         look.pending, look.time, look.problem = False, time.monotonic(), job.problem
+        self._long.start()  # only now, so that the first look at a run does not wait for it
         if job.state == "done":
             changed = look.state is None or look.state.version != job.result.version
             self.edition += changed and self._runs[number].size is None

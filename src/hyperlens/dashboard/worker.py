@@ -4,6 +4,7 @@ The page's own process computes nothing and loads no numerical library, so it an
 whatever happens here; to cancel is to end this process.
 """
 
+import gc
 import os
 import re
 import signal
@@ -82,7 +83,10 @@ def _list(reader: Any, content: Any, progress: Progress) -> list[Run]:
 
 
 def _look(reader: Any, content: Any, progress: Progress) -> Any:
-    return reader.look(*content)
+    state = reader.look(*content)
+    if not gc.get_freeze_count():  # what was read first stays, and need not be gone through for cycles
+        gc.freeze()
+    return state
 
 
 def _answer(reader: Any, content: Any, progress: Progress) -> dict[str, Any]:

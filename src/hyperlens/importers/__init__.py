@@ -17,6 +17,7 @@ from hyperlens.importers.raw_run import as_history
 from hyperlens.importers.read_options import Directions, ReadOptions
 from hyperlens.importers.tables import table
 from hyperlens.importers.tools import sklearn
+from hyperlens.importers.uncollected import uncollected
 from hyperlens.runs.history import History
 from hyperlens.runs.limits import with_limits
 from hyperlens.spaces.space import GivenSpace
@@ -54,6 +55,11 @@ def read(
 
 def open_run(source: Any, options: ReadOptions) -> History:
     """Read a run as it was asked for."""
+    with uncollected():
+        return _opened(source, options)
+
+
+def _opened(source: Any, options: ReadOptions) -> History:
     if isinstance(source, History):
         return with_limits(source, options.constraints)
     if isinstance(source, str) and "://" in source:

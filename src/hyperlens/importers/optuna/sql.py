@@ -128,6 +128,8 @@ def _read(database: Database, name: str | None, every: bool, followed: Followed)
     followed.past = None  # what is cut off in the middle is no past
     wanted = past.wanted(study)
     of = f"trial_id IN (SELECT trial_id FROM trials WHERE {wanted})"
+    if len(ids) == 1 and not past.trials:
+        of = "trial_id IS NOT NULL"  # all that there is, in the order in which it was written
     _check_extent(database, wanted, of, len(past.trials))
     numbered = _trials(database, wanted, past)
     _params(database, of, numbered, past)
