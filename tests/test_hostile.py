@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from odd_studies import REMEMBERED, analyses, arguments, attack, case, study
+from odd_studies import REMEMBERED, WRONG_ONCE, analyses, arguments, attack, case, study
 
 import hyperlens as hl
 from hyperlens.cash.data.column_kinds import as_dates
@@ -21,6 +21,12 @@ from hyperlens.record import as_csv
 @pytest.mark.parametrize("number", [*range(0, 290, 5), *REMEMBERED])
 def test_any_analysis_of_any_odd_study(number: int) -> None:
     assert attack(*case(number)) is None
+
+
+@pytest.mark.parametrize(("name", "seed"), WRONG_ONCE.items())
+def test_what_20000_cases_found(name: str, seed: int) -> None:
+    """Costs of 1e308 in both directions; no parameter at all."""
+    assert attack(name, seed) is None
 
 
 def test_every_analysis_can_be_attacked() -> None:

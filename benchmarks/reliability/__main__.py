@@ -2,10 +2,10 @@
 
     python -m benchmarks.reliability [PART ...] [--every 1] [--cases 20000] [--save]
 
-Parts: kills, shared, held, page, odd, load; all of them where none is named. Each has a section of
-docs/results/reliability.md, which `--save` replaces, row by row; so parts that take long can be run one
-at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried,
-in `--minutes` at the most.
+Parts: kills, shared, held, page, odd, again, load; all of them where none is named. Each has a section
+of docs/results/reliability.md, which `--save` replaces, row by row; so parts that take long can be run
+one at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried, in
+`--minutes` at the most; `again` tries those that were wrong.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, default=math.inf, help="for odd cases, at the most"
     )
+    parser.add_argument("--again", type=int, nargs="*", default=(), help="numbers of odd cases")
     parser.add_argument("--save", action="store_true", help=f"write {RESULT.name}")
     given = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -52,6 +53,7 @@ def main() -> None:
         "held": (held.ABOUT, held.rows),
         "page": (page.ABOUT, page.rows),
         "odd": (odd.ABOUT, lambda: odd.rows(given.first, given.cases, given.minutes)),
+        "again": (odd.AGAIN, lambda: odd.again(given.again)),
         "load": (load.ABOUT, load.rows),
     }
     if unknown := set(given.parts) - parts.keys():

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -24,7 +25,11 @@ import hyperlens as hl
 from benchmarks.reliability import Row
 from benchmarks.reliability.storages import storages
 from benchmarks.report import Page, tabled
+from hyperlens import words
+from hyperlens.explain.models import fitting
 from hyperlens.optimize.storage import patient
+from hyperlens.sections.analysis import analyse
+from hyperlens.surrogates.protocol import SurrogateKind
 
 ABOUT = """
 Seconds are those of processors, of all processes together, and of the clock; where others want the cores
@@ -32,12 +37,16 @@ too the clock tells more of them than of Hyperlens. A row has failed if the seco
 memory are more than what is wanted.
 """
 EXPLAINED, READ, SERVED, LISTED, TUNED, WORKERS = 100_000, 1_000_000, 50_000, 1000, 5000, 32
+FEW, PARAMETERS = 10_000, 20
+MORE = {"MOST_GP_TRIALS": 2, "MOST_FOREST_TRIALS": 4}  # times as many rows as are learnt from
 
 
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         yield from _explained(folder)
+        yield from _sampled(folder)
+        yield _told(folder)
         yield _read(folder)
         yield from _served(folder)
         yield from _listed(folder)
@@ -45,13 +54,63 @@ def rows() -> Iterator[Row]:
 
 
 def _explained(folder: Path) -> Iterator[Row]:
-    source, page = tabled(folder, EXPLAINED, 20), folder / "report.html"
-    used, clock, peak = _measured("explain", str(source), "--html", str(page))
-    size = page.stat().st_size / 1e6
-    what = f"hyperlens explain, {EXPLAINED} trials x 20"
-    yield Row(what, 1, int(used > 60), f"{used:.0f} s of processors, {clock:.0f} s", "60 s")
-    yield Row("its memory", 1, int(peak > 1000), f"{peak:.0f} MB", "1000 MB")
-    yield Row("its report", 1, int(size > 10), f"{size:.1f} MB", "10 MB")
+    before = 0.0
+    for trials in (FEW, EXPLAINED):
+        source, page = tabled(folder, trials, PARAMETERS), folder / "report.html"
+        used, clock, peak = _measured("explain", str(source), "--html", str(page))
+        size = page.stat().st_size / 1e6
+        what = f"hyperlens explain, {trials} trials x {PARAMETERS}"
+        yield Row(what, 1, int(used > 60), f"{used:.0f} s of processors, {clock:.0f} s", "60 s")
+        yield Row("its memory", 1, int(peak > 1000), f"{peak:.0f} MB", "1000 MB")
+        yield Row("its report", 1, int(size > 10), f"{size:.1f} MB", "10 MB")
+        if before:
+            grown, data = used / before, trials / FEW
+            what = f"cost of {trials} trials beside that of {FEW}"
+            yield Row(what, 1, int(grown > data), f"{grown:.1f} times", f"{data:g} times")
+        before = used
+
+
+def _sampled(folder: Path) -> Iterator[Row]:
+    """Shares of what is learnt from a sample, beside those of a larger one."""
+    history = hl.read(folder / f"{EXPLAINED}.csv")
+    limits: dict[SurrogateKind, str] = {
+        "additive": "MOST_GP_TRIALS",
+        "forest": "MOST_FOREST_TRIALS",
+    }
+    for surrogate, limit in limits.items():
+        found, most = [], getattr(fitting, limit)
+        for times in (1, MORE[limit]):
+            setattr(fitting, limit, most * times)
+            history.memory.clear()
+            record = hl.importance(history, order=1, surrogate=surrogate)
+            found.append(record.frame.set_index("parameters"))
+        setattr(fitting, limit, most)
+        some, more = found
+        more = more.reindex(some.index)
+        outside = (more["share"] < some["low"]) | (more["share"] > some["high"])
+        away = float((more["share"] - some["share"]).abs().max())
+        wide = float((some["high"] - some["low"]).max())
+        what = (
+            f"shares of {EXPLAINED} trials by {words.SURROGATES[surrogate]}, learnt from {most}: "
+            f"outside their intervals when learnt from {most * MORE[limit]}"
+        )
+        measured = f"at most {100 * away:.1f} points away, intervals up to {100 * wide:.1f} wide"
+        allowed = 0.1 * len(some)  # of intervals that hold with 90 %
+        failed = int(outside.sum()) if outside.sum() > allowed else 0
+        yield Row(what, len(some), failed, f"{int(outside.sum())} outside, {measured}", "10 %")
+
+
+def _told(folder: Path) -> Row:
+    """How long nothing is said of how far an explanation is."""
+    moments = [time.process_time()]
+    history = hl.read(folder / f"{FEW}.csv")
+    moments.append(time.process_time())
+    analyse(history, progress=lambda what, done: moments.append(time.process_time()))
+    moments.append(time.process_time())
+    silent = max(later - sooner for sooner, later in pairwise(moments))
+    what = f"progress of an explanation, {FEW} trials: steps that are told"
+    measured = f"{len(moments) - 1} steps, none longer than {silent:.1f} s of processors"
+    return Row(what, len(moments) - 1, int(silent > 10), measured, "10 s; the clock runs meanwhile")
 
 
 def _measured(*words: str) -> tuple[float, float, float]:

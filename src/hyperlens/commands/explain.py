@@ -67,13 +67,14 @@ def explain(
     from hyperlens.surrogates.random_forest.forest import compile_ahead
 
     _check(source, html, json, png)
-    history, objective = read(source, reading, part)
+    runs: dict[str, History] = {}
+    with terminal.progress():  # which says that it is reading
+        history, objective = read(source, reading, part)
+        for other in beside or ():
+            run, _ = read(other, replace(reading, study=None, columns=None), Selection())
+            runs[_other_name(run.source or other, [history.source, *runs])] = run
     if len(history.trials) > MANY:
         give_back()
-    runs: dict[str, History] = {}
-    for other in beside or ():
-        run, _ = read(other, replace(reading, study=None, columns=None), Selection())
-        runs[_other_name(run.source or other, [history.source, *runs])] = run
     with terminal.announced_compilation(), terminal.progress() as step:
         compile_ahead()
         choices = replace(choices, objective=objective)
@@ -132,7 +133,10 @@ def _write(
     from hyperlens.reports import page, stills, write
 
     if html:
-        typer.echo(f"Report: {terminal.printable(write(html, page(analysis)))}", err=aside)
+        with terminal.progress() as step:
+            step("drawing the report", 0.0)
+            drawn = page(analysis)
+        typer.echo(f"Report: {terminal.printable(write(html, drawn))}", err=aside)
     if json:
         path = write(json, analysis.to_json() + "\n")
         typer.echo(f"Records: {terminal.printable(path)}", err=aside)

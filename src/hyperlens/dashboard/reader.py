@@ -159,7 +159,7 @@ def _trial_digest(t: Trial) -> bytes:
     """Of the bytes in which Python itself writes plain values, of the text where one is not plain."""
     costs, values = (t.started, t.ended, t.costs, t.excess), tuple(t.values.items())
     others = (t.number, str(t.state), t.budget, t.seed, t.instance, t.proposer, t.reason)
-    whole = (others, costs, values, t.proposal and t.proposal.to_dict())
+    whole: Any = (others, costs, values, t.proposal and t.proposal.to_dict())
     try:
         content = marshal.dumps(whole, PLAIN)
     except ValueError:

@@ -84,7 +84,9 @@ def _list(reader: Any, content: Any, progress: Progress) -> list[Run]:
 
 def _look(reader: Any, content: Any, progress: Progress) -> Any:
     state = reader.look(*content)
-    if not gc.get_freeze_count():  # what was read first stays, and need not be gone through for cycles
+    if (
+        not gc.get_freeze_count()
+    ):  # what was read first stays, and need not be gone through for cycles
         gc.freeze()
     return state
 

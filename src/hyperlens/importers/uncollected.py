@@ -1,4 +1,4 @@
-"""Reading while the collector of cycles rests: it would go through all that was read, again and again."""
+"""Reading while the collector of cycles rests: it would go through all that was read, over and over."""
 
 import gc
 from collections.abc import Iterator

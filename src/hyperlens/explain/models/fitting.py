@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 SurrogateName = SurrogateKind | Literal["given"]
 SAMPLE = 1024  # Sobol' points for what cannot be averaged in closed form
 
-MOST_GP_TRIALS = 1250  # more change shares by less than their intervals, docs/results/reliability.md
+MOST_GP_TRIALS = (
+    1250  # more change shares by less than their intervals, docs/results/reliability.md
+)
 MOST_FOREST_TRIALS = 4000  # more change shares by less than their intervals, docs/results/report.md
 MOST_GP_PARAMETERS = 60
 MOST_SEED = 2**31 - 1

@@ -4,6 +4,7 @@ next trials of the front trade, and why it is where it is."""
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,8 @@ class Choice(Record):
     @property
     def given_up(self) -> FloatArray:
         """How much worse than the best it is in each objective, (m,)."""
-        return np.abs(self.costs - self.best)
+        with np.errstate(over="ignore"):
+            return np.minimum(np.abs(self.costs - self.best), sys.float_info.max)
 
     @property
     def sentence(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.threads import one_thread
+
+LARGEST = sys.float_info.max  # a difference of huge costs is no more
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ def trades(front: ParetoFront, row: int) -> tuple[Trade, ...]:
         better = members[costs[members, k] < costs[row, k]]
         if len(better):
             next_ = int(better[np.argmax(costs[better, k])])
-            gain = costs[row] - costs[next_]
+            with np.errstate(over="ignore"):
+                gain = np.clip(costs[row] - costs[next_], -LARGEST, LARGEST)
             found.append(Trade(name, int(front.number[next_]), gain))
     return tuple(found)
 

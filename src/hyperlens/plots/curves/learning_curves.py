@@ -66,7 +66,9 @@ def step_axis(axis: str, steps: NDArray[np.float64]) -> dict[str, Any]:
 
 def _reach(record: LearningCurves) -> dict[str, Any]:
     """The ends of the axis, where few values would flatten all others."""
-    known = record.values[np.isfinite(record.values)] / 4  # differences of the largest are numbers too
+    known = (
+        record.values[np.isfinite(record.values)] / 4
+    )  # differences of the largest are numbers too
     low, high = np.quantile(known, BULK)
     if not np.isnan(record.best):
         low, high = min(low, record.best / 4), max(high, record.best / 4)

@@ -94,7 +94,7 @@ def _ends(costs: Any) -> tuple[float, float]:
     costs = costs[np.isfinite(costs)]
     if not len(costs):
         return 0.0, 1.0
-    low, high = (float(q) for q in np.quantile(costs, [0.02, 0.98]))
+    low, high = (4 * float(q) for q in np.quantile(costs / 4, [0.02, 0.98]))  # no difference is inf
     if not high > low:
         around = max(0.5, abs(low) * 1e-6)  # of a huge cost a half is nothing
         low, high = low - around, low + around
@@ -102,8 +102,8 @@ def _ends(costs: Any) -> tuple[float, float]:
 
 
 def _scaled(cost: float, ends: tuple[float, float]) -> float:
-    low, high = ends
-    return min(max((float(cost) - low) / (high - low), 0.0), 1.0) if cost == cost else math.nan
+    cost, low, high = float(cost) / 4, ends[0] / 4, ends[1] / 4
+    return min(max((cost - low) / (high - low), 0.0), 1.0) if cost == cost else math.nan
 
 
 def _ticks(record: Trials, rows: int) -> list[tuple[float, int, str]]:
