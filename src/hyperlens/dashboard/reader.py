@@ -2,9 +2,9 @@
 and a digest of what was read."""
 
 import hashlib
-import marshal
 import math
 import os
+import struct
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -18,7 +18,6 @@ from hyperlens.runs.history import History, Trial
 
 MOST_RUNS = 8  # runs kept in memory, each with what was computed from it
 MOST_FILES = 2000  # of a folder, looked at for a change
-PLAIN = 2  # the version of marshal in which equal values have equal bytes
 MOST_EXPLAINED = 5000  # recorded proposals that can be chosen
 
 
@@ -156,15 +155,25 @@ def _digests(history: History, known: Mapping[int, bytes]) -> dict[int, bytes]:
 
 
 def _trial_digest(t: Trial) -> bytes:
-    """Of the bytes in which Python itself writes plain values, of the text where one is not plain."""
-    costs, values = (t.started, t.ended, t.costs, t.excess), tuple(t.values.items())
-    others = (t.number, str(t.state), t.budget, t.seed, t.instance, t.proposer, t.reason)
-    whole: Any = (others, costs, values, t.proposal and t.proposal.to_dict())
-    try:
-        content = marshal.dumps(whole, PLAIN)
-    except ValueError:
-        content = repr(whole).encode("utf-8", "replace")
-    digest = hashlib.blake2b(content, digest_size=16)
+    """Floats by their bytes, since to write them takes longest, all else by its text."""
+    floats = [math.nan if x is None else x for x in (t.started, t.ended, *t.costs, *t.excess)]
+    others: list[Any] = [
+        t.number,
+        *t.values,
+        str(t.state),
+        t.budget,
+        t.seed,
+        t.instance,
+        t.proposer,
+    ]
+    others += [t.reason, t.proposal and t.proposal.to_dict()]
+    for name, value in t.values.items():
+        if type(value) is float:
+            floats.append(value)
+        else:
+            others.append((name, value))
+    digest = hashlib.blake2b(repr(others).encode("utf-8", "replace"), digest_size=16)
+    digest.update(struct.pack(f"{len(floats)}d", *floats))
     if t.curve is not None:
         digest.update(t.curve.steps.tobytes() + t.curve.values.tobytes())
     return digest.digest()
