@@ -6,8 +6,10 @@ import itertools
 import multiprocessing
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -252,6 +254,48 @@ def test_flipped_bits_are_a_sentence_or_nothing(tmp_path: Path, part: float) -> 
     except hl.HyperlensError as problem:
         told = str(problem)
     assert len(told.splitlines()) <= 1
+
+
+@linux
+def test_a_full_disk_is_told_and_gone_on_with(tmp_path: Path) -> None:
+    """A file that may not grow is what a full disk is to SQLite."""
+    import resource
+
+    file = tmp_path / "run.db"
+    whole = hl.minimize(steep, SPACE, "random", 24)
+    hl.minimize(steep, SPACE, "random", 3, storage=file)
+    least, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 4096, most))
+    try:
+        with pytest.raises(hl.SourceError, match="what was written is kept"):
+            hl.minimize(steep, SPACE, "random", 24, storage=file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (least, most))
+    kept = hl.read(file).trials
+    assert len(kept) >= 3
+    again = hl.minimize(steep, SPACE, "random", 24, storage=file)
+    assert again.trials[: len(kept)] == kept
+    assert [(t.values, t.costs) for t in again.trials] == [
+        (t.values, t.costs) for t in whole.trials
+    ]
+
+
+def test_a_lock_is_waited_for(tmp_path: Path) -> None:
+    """By another program, in the middle of a run; its length is what benchmarks.reliability tries."""
+    file, seen = tmp_path / "run.db", []
+
+    def locking(values: Mapping[str, Any]) -> float:
+        if len(seen) == 2:
+            lock = sqlite3.connect(file, check_same_thread=False)
+            lock.execute("BEGIN EXCLUSIVE")
+            threading.Timer(1.0, lock.close).start()
+        seen.append(values)
+        return steep(values)
+
+    whole = hl.minimize(steep, SPACE, "random", 6)
+    history = hl.minimize(locking, SPACE, "random", 6, storage=file)
+    assert [t.values for t in history.trials] == [t.values for t in whole.trials]
+    assert len(seen) == 6
 
 
 class Away(InMemoryStorage):

@@ -78,6 +78,31 @@ def test_numbers_that_no_integer_holds_are_told() -> None:
         hl.Parameter("x", "float", -1e300, 1e300)
 
 
+def test_a_proposal_that_is_a_number_is_none(tmp_path: Path) -> None:
+    history = named("x")
+    hl.convert(history, "table", tmp_path / "run")
+    table = pd.read_csv(tmp_path / "run" / "trials.csv").assign(proposal=7)
+    table.to_csv(tmp_path / "run" / "trials.csv", index=False)
+    assert hl.read(tmp_path / "run").trials == history.trials
+
+
+def test_a_text_among_numbers_is_converted_as_a_choice(tmp_path: Path) -> None:
+    table = pd.DataFrame({"x": ["a", *np.arange(11) / 4], "loss": np.arange(12.0)})
+    history = hl.read(table)
+    hl.convert(history, "optuna", tmp_path / "run.db")
+    assert [t.values for t in hl.read(tmp_path / "run.db").trials] == [
+        t.values for t in history.trials
+    ]
+    with pytest.raises(hl.SpaceError, match="not a number"):
+        replace(named("x"), trials=(hl.Trial(0, {"x": "a"}, (1.0,)),))
+
+
+@pytest.mark.parametrize("columns", [[], ["loss"]])
+def test_a_table_without_columns_is_told(columns: list[str]) -> None:
+    with pytest.raises(hl.SourceError, match="column"):
+        hl.read(pd.DataFrame(1.0, index=range(5), columns=columns))
+
+
 def test_dates_of_any_year_are_days() -> None:
     cells = pd.Series(["1970-01-02", "9999-12-31", None])
     days = as_days(as_dates(cells, "%Y-%m-%d"))

@@ -46,6 +46,19 @@ HELD: dict[str, tuple[str, ...]] = {  # what is held: files, or their tests by w
         "test_bad_input.py::damaged or locked",
     ),
     "a server that is away": ("test_faults.py::away",),
+    "a full disk, and a lock, on SQLite": ("test_faults.py::disk or lock",),
+    "commands stopped by Ctrl-C or SIGTERM": (
+        "test_tune.py::stopped_run",
+        "test_cash_cli.py::ctrl_c or signal",
+    ),
+    "exports whose cells a spreadsheet would compute": (
+        "test_hostile.py::spreadsheet",
+        "test_bad_input.py::escaped",
+    ),
+    "no file of the source opens pickles or runs text": ("test_architecture.py::pickles",),
+    "answers that are cancelled, and fifty clients at once": (
+        "test_dashboard.py::cancelled or fifty",
+    ),
     "names, dates, constants, numbers, long messages, levels": (
         "test_hostile.py::not any_analysis and not bomb and not document",
         "test_bad_input.py::names or beyond or unicode",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -20,9 +21,10 @@ from benchmarks.reliability.storages import storages
 ABOUT = """
 Commands that share a storage have failed if one of them does, if a configuration comes twice, or, but
 for asynchronous halving, if what they did together is not what one does alone. A run whose server is
-started again has failed if it ends, or if a trial is missing.
+started again, or whose file is locked, has failed if it ends, or if it is not the undisturbed one.
 """
 COMMANDS = {"SQLite": 4, "postgresql": 8}
+LOCKED = 20.0  # seconds
 PATIENCE = 900.0  # seconds for what must end by itself
 SLOW = """
 import sys, time
@@ -38,6 +40,7 @@ def rows() -> Iterator[Row]:
     with storages(*COMMANDS) as found:
         for kind, create in found.items():
             yield from _killed_and_shared(kind, create)
+        yield _locked(found["SQLite"])
         if "postgresql" in found:
             yield _restarted(found["postgresql"])
 
@@ -80,6 +83,29 @@ def _trials(address: str) -> int:
         return len(hl.read(address).trials)
     except hl.HyperlensError:  # none yet
         return 0
+
+
+def _locked(create: Callable[[str], str]) -> Row:
+    """Another program locks the file in the middle of a run."""
+    address = create("locked")
+    seen: list[Any] = []
+
+    def locking(values: Any) -> float:
+        if len(seen) == 5:
+            lock = sqlite3.connect(address.removeprefix("sqlite:///"), check_same_thread=False)
+            lock.execute("BEGIN EXCLUSIVE")
+            threading.Timer(LOCKED, lock.close).start()
+        seen.append(values)
+        return cost(values)
+
+    whole = hl.minimize(cost, SPACE, "random", 12, seed=1)
+    try:
+        run = hl.minimize(locking, SPACE, "random", 12, seed=1, storage=address)
+        failed = int(shape(run) != shape(whole) or len(seen) != 12)
+    except hl.HyperlensError as problem:
+        print(problem, file=sys.stderr)
+        failed = 1
+    return Row(f"SQLite is locked for {LOCKED:.0f} s in the middle of a run", 1, failed)
 
 
 def _restarted(create: Any) -> Row:
