@@ -282,7 +282,8 @@ def test_a_full_disk_is_told_and_gone_on_with(tmp_path: Path) -> None:
 
 def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     """By another program, in the middle of a run; its length is what benchmarks.reliability tries."""
-    file, seen = tmp_path / "run.db", []
+    file = tmp_path / "run.db"
+    seen: list[Any] = []
 
     def locking(values: Mapping[str, Any]) -> float:
         if len(seen) == 2:

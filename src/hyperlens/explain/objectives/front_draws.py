@@ -112,7 +112,7 @@ def drawn_costs(
     """Draws of the true costs of the compared configurations, of one objective."""
     at = _places(tried, trial)
     measured = Measured(tried.X, tried.y, tried.which)
-    if np.ptp(tried.y) == 0:
+    if tried.y.min() == tried.y.max():
         return Drawn(np.tile(tried.observed[at], (DRAWS, 1)), 0.0, True)
     try:
         with one_thread():

@@ -92,7 +92,7 @@ class ParetoFront(Record):
     @property
     def _constant(self) -> tuple[str, ...]:
         """Objectives that are the same in every trial, of several."""
-        same = np.ptp(self.costs, axis=0) == 0
+        same = self.costs.min(axis=0) == self.costs.max(axis=0)
         pairs = zip(self.objectives, same.tolist(), strict=True)
         return tuple(name for name, one in pairs if one and len(self.number) > 1)
 

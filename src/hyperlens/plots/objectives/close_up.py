@@ -27,7 +27,8 @@ class CloseUp:
             return cls()
         low, high = float(costs[front].min()), float(costs[front].max())
         length = high - low
-        if not 0 < length * SPECK < float(np.ptp(costs)):
+        spread = float(costs.max()) - float(costs.min())  # inf of the largest, without a warning
+        if not 0 < length * SPECK < spread:
             return cls()
         behind, ahead = FAR * length, MARGIN * length
         return cls(low - behind, high + ahead) if maximize else cls(low - ahead, high + behind)
