@@ -58,6 +58,7 @@ def served(folder: Path) -> Iterator[tuple[Page, subprocess.Popen[str], Path]]:
 
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name, served(Path(name)) as (page, process, log):
+        time.sleep(5)  # until both its workers have begun
         before = _children(process.pid)
         yield from _halves(page)
         yield _bodies(page)
