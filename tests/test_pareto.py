@@ -156,6 +156,25 @@ def test_steps_of_the_front_run_where_both_are_worse(up: bool) -> None:
     assert list(front.y) == [0.5, 0.8, 0.9]
 
 
+def test_a_best_trial_is_shown_with_its_other_objectives() -> None:
+    rng = np.random.default_rng(5)
+    costs = rng.random((12, 2))
+    history = run(costs)
+    again = replace(history.trials[0], number=99, costs=(9.0, 3.0))  # a repeat of the first
+    history = replace(history, trials=(*history.trials, again))
+    found = hl.winner(history, noise=0.1)
+    assert found.others == ("accuracy",)
+    by_number = {t.number: t.costs[1] for t in history.trials}
+    by_number[10] = (costs[0, 1] + 3.0) / 2
+    assert found.other_costs[:, 0].tolist() == pytest.approx([by_number[t] for t in found.trial])
+    assert found.tables[0].columns[-1] == "accuracy"
+    front = hl.pareto(history)
+    assert front.besides(11, "latency") == f"accuracy {costs[1, 1]:.4g}"
+    assert front.besides(11, "accuracy") == f"latency {costs[1, 0]:.4g}"
+    assert ", the worst of each)" in front.progress
+    assert "worst" not in hl.pareto(history, reference={"latency": 20.0}).progress
+
+
 def test_a_front_that_would_be_a_speck_is_looked_at_closely() -> None:
     costs = np.array([[1.0, 0.5], [2.0, 0.8], [100.0, 0.1], [1.5, 0.4]])
     drawn = hl.pareto(run(costs)).plot()

@@ -88,7 +88,8 @@ def _facts(records: Records) -> tuple[Fact, ...]:
         Fact(
             f"best {overview.objective}",
             say.number(overview.best),
-            f"trial {overview.best_trial}, {way} is better{_within(overview)}{_instead(records)}",
+            f"trial {overview.best_trial}, {way} is better{_within(overview)}{_besides(records)}"
+            f"{_instead(records)}",
             meanings.BEST,
         ),
         Fact("trials", str(overview.trials), f"{len(overview.cost)} analysed", meanings.TRIALS),
@@ -112,6 +113,15 @@ def _front(records: Records) -> list[Fact]:
         return []
     detail = f"of {len(front.compared)} trials; its knee is trial {front.knee}"
     return [Fact("on the front", str(len(front.members)), detail, meanings.FRONT)]
+
+
+def _besides(records: Records) -> str:
+    """What the best trial measured of other objectives."""
+    front, overview = records[PARETO], records[OVERVIEW]
+    if not isinstance(front, ParetoFront):
+        return ""
+    costs = front.besides(overview.best_trial, overview.objective)
+    return costs and f"; {costs}"
 
 
 def _within(overview: Overview) -> str:

@@ -105,14 +105,19 @@ def _facts(analysis: Analysis) -> Table:
         objective += ", one of several: see 'hyperlens pareto', or choose another with --objective"
     rows.add_row("objective", Text(objective))
     least = f", which exceeds {printable(overview.bounds)} least" if overview.useless else ""
-    rows.add_row("best", Text(f"{number(overview.best)} in trial {overview.best_trial}{least}"))
+    front = analysis[PARETO]
+    beside = ""
+    if isinstance(front, ParetoFront):
+        beside = printable(front.besides(overview.best_trial, overview.objective))
+    where = f"in trial {overview.best_trial}{beside and f' ({beside})'}{least}"
+    rows.add_row("best", Text(f"{number(overview.best)} {where}"))
     values = [f"{k} = {number(v)}" for k, v in overview.best_values.items()]
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
     rows.add_row("", Text(printable(", ".join(values))))
     if doubt := caution(analysis):
         rows.add_row("", Text(printable(doubt)))
-    if isinstance(front := analysis[PARETO], ParetoFront):
+    if isinstance(front, ParetoFront):
         rows.add_row("front", Text(printable(front.sentence)))
     if isinstance(importance := leading(analysis), Importance):
         verdict = importance.verdict

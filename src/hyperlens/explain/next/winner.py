@@ -10,7 +10,7 @@ moves neighbours together, so that which is best may be told better than at whic
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,8 @@ class Winner(Record):
     likeliest first; `needed` repeats of each of them choose one that is at most `matters` worse than the
     best with a chance of `sure` (None where 100 are too few); `chance` is that of the recommended one
     without any. Unless `told_apart` nothing is known but what was measured: expected costs,
-    probabilities and noise are nan.
+    probabilities and noise are nan. `other_costs` (trials, others) are what they measured of the
+    `others`, the run's other objectives.
     """
 
     objective: str
@@ -83,6 +84,8 @@ class Winner(Record):
     level: float
     seed: int
     notes: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    other_costs: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def sign(self) -> float:
@@ -174,6 +177,10 @@ class Winner(Record):
                     INTERVAL,
                 ),
                 Column("is the best", self.probability.tolist(), tenths, PROBABILITY),
+                *(
+                    Column(name, costs.tolist(), number, OBSERVED)
+                    for name, costs in zip(self.others, self.other_costs.T, strict=True)
+                ),
             ),
         )
 
@@ -237,7 +244,21 @@ def winner(
         seed=seed,
         notes=(*small.notes, *limited, *_ties(small.observed[useful])),
     )
-    return record if known else _unknown(record)
+    return _with_others(history, tried, record if known else _unknown(record))
+
+
+def _with_others(history: History, tried: Configurations, record: Winner) -> Winner:
+    """With what the same configurations measured of other objectives."""
+    others = [o for o in history.objectives if o.name != record.objective]
+    rows = history.data(record.objective).rows
+    at = [int(np.flatnonzero(tried.trial == trial)[0]) for trial in record.trial.tolist()]
+    repeats = np.bincount(tried.which)
+    costs = [(np.bincount(tried.which, history.measured(o)[rows]) / repeats)[at] for o in others]
+    return replace(
+        record,
+        others=tuple(o.name for o in others),
+        other_costs=np.array(costs).reshape(len(others), len(at)).T,
+    )
 
 
 def _unknown(record: Winner) -> Winner:

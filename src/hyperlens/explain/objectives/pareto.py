@@ -111,6 +111,9 @@ class ParetoFront(Record):
         ends = ", ".join(
             f"{name} {number(r)}" for name, r in zip(self.objectives, self.reference, strict=True)
         )
+        costs = self.costs[self.compared].T
+        worst = [_best(column, not up) for column, up in zip(costs, self.maximize, strict=True)]
+        ends += ", the worst of each" if worst == self.reference.tolist() else ""
         return (
             f"The front dominates {percent(total)} of the box between the best of each objective and "
             f"the reference point ({ends}). It last grew with trial {self.number[last]}"
@@ -124,6 +127,14 @@ class ParetoFront(Record):
     def _said(self, row: int) -> str:
         costs = zip(self.objectives, self.costs[row].tolist(), strict=True)
         return ", ".join(f"{name} {number(cost)}" for name, cost in costs)
+
+    def besides(self, trial: int, objective: str) -> str:
+        """What a trial measured of all other objectives."""
+        at = np.flatnonzero(self.number == trial)
+        if not len(at):
+            return ""
+        costs = zip(self.objectives, self.costs[at[0]].tolist(), strict=True)
+        return ", ".join(f"{name} {number(cost)}" for name, cost in costs if name != objective)
 
     @property
     def tables(self) -> tuple[Table, ...]:
