@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy
+from typer.testing import CliRunner
 
 import hyperlens as hl
+from hyperlens.cli import app
 from hyperlens.explain.across.pooling import pooled
 from hyperlens.explain.across.portfolio import greedy
 from hyperlens.record import Record
@@ -137,3 +142,31 @@ def test_runs_that_cannot_be_seen_together_say_so() -> None:
     found = hl.across([flat, run(0, 0.5)])
     assert np.isfinite(found.pooled).all()
     assert found.sentence
+
+
+def test_a_search_begins_with_what_does_well_everywhere(tmp_path: Path) -> None:
+    """From Python by the record, and from the command line by the file that it writes."""
+    runs = {"one": run(0, 0.5), "two": run(1, 0.5)}
+    record = hl.across(runs)
+    warm = hl.minimize(_bowl, SPACE, trials=6, first=record.portfolio)
+    count = len(record.portfolio)
+    assert [dict(t.values) for t in warm.trials[:count]] == [dict(p) for p in record.portfolio]
+    cold = hl.minimize(_bowl, SPACE, trials=6)
+    assert warm.trials[0].costs[0] < min(t.costs[0] for t in cold.trials[:count])
+    for name, history in runs.items():
+        rows = [f"{t.values['a']},{t.values['b']},{t.costs[0]}" for t in history.trials]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,loss", *rows]), encoding="utf-8")
+    sources = [str(tmp_path / f"{name}.csv") for name in runs]
+    (tmp_path / "space.json").write_text(SPACE.to_json(), encoding="utf-8")
+    words = ["--space", str(tmp_path / "space.json"), "--out", str(tmp_path / "f.json")]
+    told = CliRunner().invoke(app, ["across", *sources, *words], catch_exceptions=False)
+    assert told.exit_code == 0
+    assert "to begin with" in told.stderr
+    written = json.loads((tmp_path / "f.json").read_text(encoding="utf-8"))
+    assert written == [dict(one) for one in record.portfolio]
+    with pytest.raises(hl.SourceError, match="is the run itself"):
+        CliRunner().invoke(app, ["across", *sources, "--out", sources[0]], catch_exceptions=False)
+
+
+def _bowl(values: dict[str, Any]) -> float:
+    return float(4 * (values["a"] - 0.2) ** 2 + 0.5 * values["b"])

@@ -46,11 +46,11 @@ def run(maximize: bool = False) -> hl.History:
 
 
 def test_the_nearest_single_change_of_a_plane() -> None:
-    """From 0.8 + 0.9 to at most 1.3: a or b has to fall by 0.4, on a grid of 1 / 33."""
+    """From 0.8 + 0.9 to at most 1.3: a or b has to fall by 0.4, at last on a grid of 1 / 512."""
     found = hl.reach(run(), 0, 1.3, surrogate=Known(cost))
     assert found.chosen == 0
     assert found.changed[0] in (("a",), ("b",))
-    assert 0.4 - 1e-9 <= found.distance[0] <= 0.4 + 1 / 33
+    assert 0.4 - 1e-9 <= found.distance[0] <= 0.4 + 1 / 512
     assert found.probability[0] == 1.0
     assert found.cost == pytest.approx(1.7)
     assert "would reach a loss of 1.3 by 1 change, 'a' from 0.8 to" in found.sentence or (
@@ -61,6 +61,34 @@ def test_the_nearest_single_change_of_a_plane() -> None:
     assert further.chosen == 1
     assert len(further.changed[1]) == 2
     assert further.expected[1] <= 0.05
+
+
+def test_the_nearest_of_two_changes_is_that_of_all_points_of_a_fine_grid() -> None:
+    """A bent function, of an integer too: no point that reaches it lies nearer than the one named, and
+    a change of so many changes so many."""
+    space = hl.Space.of([hl.Parameter("a", "float", 0.0, 1.0), hl.Parameter("n", "integer", 1, 6)])
+
+    def bent(X: Any) -> Any:
+        return (X[:, 0] - 0.1) ** 2 + (X[:, 1] - 0.2) ** 2 + X[:, 0] * X[:, 1]
+
+    X = space.sample(12, 0)
+    X[0] = (0.9, space.encode([{"a": 0.9, "n": 6}])[0, 1])
+    trials = [
+        hl.Trial(k, v, (float(c),))
+        for k, (v, c) in enumerate(zip(space.decode(X), bent(X), strict=True))
+    ]
+    found = hl.reach(
+        hl.History(space, (hl.Objective("loss"),), tuple(trials)), 0, 0.4, surrogate=Known(bent)
+    )
+    a, n = np.meshgrid(
+        np.linspace(0, 1, 2001), space.encode([{"a": 0.5, "n": k} for k in range(1, 6)])[:, 1]
+    )
+    points = np.column_stack([a.ravel(), n.ravel()])
+    far = np.abs(points - X[0]).sum(axis=1)[bent(points) <= 0.4]
+    assert [len(names) for names in found.changed] == [1, 2]
+    assert far.min() - 1 / 2000 <= found.distance[1] <= far.min() + 1 / 256
+    moved = space.encode([dict(zip(found.changed[1], found.values[1], strict=True))])[0]
+    assert found.distance[1] == pytest.approx(np.abs(moved - X[0]).sum())
 
 
 def test_a_maximised_objective_is_reached_upwards() -> None:

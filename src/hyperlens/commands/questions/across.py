@@ -1,5 +1,6 @@
 """`hyperlens across`: what runs of one space have in common."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,16 +40,23 @@ def across(
         str | None,
         output_option(metavar="FILE", help="Write a page of all of it, with every effect."),
     ] = None,
+    out: Annotated[
+        str | None,
+        output_option(
+            metavar="FILE",
+            help="Write what does well everywhere as JSON, for 'hyperlens tune --first FILE'.",
+        ),
+    ] = None,
     part: Part,
     form: Form = "table",
 ) -> None:
     from hyperlens import terminal
     from hyperlens.reports import check, write
 
-    if html:
+    for path in filter(None, (html, out)):
         for source in sources:
-            refuse_overwriting(source, html)
-        check(html)
+            refuse_overwriting(source, path)
+        check(path)
     histories: dict[str, hl.History] = {}
     objective = None
     with terminal.announced_compilation(), terminal.progress() as step:
@@ -65,6 +73,10 @@ def across(
             **options,
         )
     print_record(record if parameter is None else record.effect(parameter), form, [])
+    if out:
+        text = json.dumps([dict(one) for one in record.portfolio], indent=1, allow_nan=False)
+        what = f"{counted(len(record.portfolio), 'configuration')} to begin with"
+        typer.echo(f"{what}: {terminal.printable(write(out, text + chr(10)))}", err=True)
     if html:
         from hyperlens.reports.render import report_html
         from hyperlens.sections.questions.across import page_cards

@@ -1,5 +1,7 @@
 """Changes of few parameters that reach a cost, the nearest of each set.
 
+They are looked for on coarse grids, and then closer and closer around the nearest that was found.
+
 Symbols
     S        columns that are changed
     distance sum over S of how far latents move; another category counts as 1
@@ -22,6 +24,8 @@ from hyperlens.surrogates.outlook.landscape import place_of
 POINTS = 17  # of an axis, where two are changed together
 STEPS = 32  # on the way from the trial to the best of three
 ASKED = 48  # of the nearest changes that are expected to reach it
+FINE = 9  # points of an axis close to a change
+CLOSER = (1 / 8, 1 / 32, 1 / 128)  # how close, one after another
 MOST_SETS = 60  # of so many parameters; the ones that reach furthest
 Chance = Callable[[FloatArray], FloatArray]
 
@@ -62,8 +66,41 @@ def nearest_changes(
         enough = np.flatnonzero(chances >= sure)
         surest = np.lexsort((mean[asked], -chances))[0]  # the best of equally probable ones
         best = asked[enough[0] if len(enough) else surest]
-        found.append(Change(columns[best], latents[best], float(distance[best])))
+        change = Change(columns[best], latents[best], float(distance[best]))
+        if len(enough):
+            for reach in CLOSER:
+                change = _closer(fitted.cube, start, change, reach, chance, sure)
+        found.append(change)
     return found
+
+
+def _closer(
+    cube: Cube, start: FloatArray, change: Change, reach: float, chance: Chance, sure: float
+) -> Change:
+    """The nearest that is sure enough among changes of the same columns close to this one."""
+    free = [j for j in change.columns if cube.axes[j].ordered]
+    grids = [_close(cube, j, start[j], change.latents[j], reach) for j in free]
+    mesh = np.meshgrid(*grids, indexing="ij")
+    latents = np.tile(change.latents, (mesh[0].size if mesh else 1, 1))
+    latents[:, free] = (
+        np.column_stack([part.ravel() for part in mesh]) if mesh else latents[:, free]
+    )
+    distance = _distances(cube, start, latents)
+    nearer = np.flatnonzero(distance < change.distance - 1e-12)
+    if not len(nearer):
+        return change
+    enough = nearer[chance(cube.vectors(latents[nearer])) >= sure]
+    if not len(enough):
+        return change
+    best = enough[np.argmin(distance[enough])]
+    return Change(change.columns, latents[best], float(distance[best]))
+
+
+def _close(cube: Cube, j: int, here: float, there: float, reach: float) -> FloatArray:
+    """Points of an axis close to where it is changed to, not where it was."""
+    near = np.clip(np.linspace(there - reach, there + reach, FINE), 0.0, 1.0)
+    grid = np.unique(np.append(cube.axes[j].snap(near), there))
+    return np.asarray(grid[np.abs(grid - here) > 1e-12])
 
 
 def _moves(
@@ -103,9 +140,11 @@ def _ways(
     parts, columns = [], []
     for _, S, end in ends[:MOST_SETS]:
         t = np.linspace(0, 1, STEPS + 1)[1:, None]
-        parts.append(np.where(ordered, start + t * (end - start), end))
-        changed = tuple(j for j in S if end[j] != start[j])
-        columns += [changed] * STEPS
+        way = np.where(ordered, start + t * (end - start), end)
+        way[:, S] = np.column_stack([cube.axes[j].snap(way[:, j]) for j in S])
+        whole = (np.abs(way - start)[:, S] > 1e-12).all(axis=1)  # not a change of fewer
+        parts.append(way[whole])
+        columns += [S] * int(whole.sum())
     return np.vstack([*parts, np.empty((0, cube.d))]), columns
 
 
