@@ -111,7 +111,14 @@ def test_what_is_out_of_reach_and_what_is_there_already() -> None:
     assert never.chosen == -1
     assert "by no change of at most 3 parameters" in never.sentence
     there = hl.reach(run(), 0, 2.0, surrogate=Known(cost))
-    assert there.sentence == "Trial 0, expected at 1.7, is expected to reach a loss of 2 as it is."
+    own = "Trial 0, expected at 1.7, reaches a loss of 2 as it is with a probability of 100"
+    assert there.sentence.startswith(own)
+    assert there.changed == ()
+    assert len(there.plot().data[0].x) == 1
+    # expected to be reached, but not as surely as is wanted
+    surer = hl.reach(run(), 0, 1.71, sure=0.9, surrogate=Known(cost, 0.1))
+    assert 0.5 < surer.likely < 0.9 <= surer.probability[surer.chosen]
+    assert "as it is, and by 1 change" in surer.sentence
     for wrong in ({"cost": float("nan")}, {"cost": 1.0, "sure": 1.5}):
         with pytest.raises(hl.AnalysisError):
             hl.reach(run(), 0, **wrong)  # type: ignore[arg-type]

@@ -101,11 +101,11 @@ class Across(Record):
                 Column("effects alike", self.alike, decimals, ALIKE),
             ),
             table(
-                Column("regret", self.regret, decimals, REGRET),
                 *(
                     Column(name, [values.get(name) for values in self.portfolio], setting)
                     for name in self.parameters
                 ),
+                Column("regret", self.regret, decimals, REGRET),
             ),
             table(
                 Column("run", self.runs),

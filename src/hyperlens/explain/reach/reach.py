@@ -32,6 +32,7 @@ from hyperlens.words import changing, counted, number, percent
 
 MOST = 3  # parameters that are changed
 UNLIKELY = 0.005  # no change is named for a smaller probability
+WORTH_SAYING = 0.05  # of reaching it without a change
 CHANCE = "The part of the surrogate's draws in which the true cost there is reached; without noise."
 DISTANCE = "How far the changed values move, each as a part of its range."
 
@@ -39,7 +40,8 @@ DISTANCE = "How far the changed values move, each as a part of its range."
 @dataclass(frozen=True)
 class Reach(Record):
     """The nearest change of each number of parameters, the fewest first; `chosen` is the first that is
-    sure enough, -1 if none is. `values` are what parameters are changed to."""
+    sure enough, -1 if none is. `values` are what parameters are changed to. `likely` is the probability
+    that the cost is reached without a change; where that is enough no change is named."""
 
     objective: str
     maximize: bool
@@ -62,15 +64,16 @@ class Reach(Record):
     quality: Quality
     verdict: Verdict
     notes: tuple[str, ...]
+    likely: float = 0.0
 
     @property
     def sentence(self) -> str:
         """What to change, or that nothing small does."""
-        better = self.cost >= self.wanted if self.maximize else self.cost <= self.wanted
         here = f"{self.start[0].upper()}{self.start[1:]}, expected at {number(self.cost)},"
         wanted = f"a {self.objective} of {number(self.wanted)}"
-        if better:
-            return guessed(self.verdict, f"{here} is expected to reach {wanted} as it is.")
+        if self.likely >= self.sure:
+            own = f"{here} reaches {wanted} as it is with a probability of {percent(self.likely)}."
+            return guessed(self.verdict, own)
         if self.chosen < 0:
             if not len(self.probability):
                 return guessed(self.verdict, f"{here} has nothing that could be changed.")
@@ -81,11 +84,12 @@ class Reach(Record):
             )
         k = self.chosen
         count = counted(len(self.changed[k]), "change")
-        return guessed(
-            self.verdict,
-            f"{here} would reach {wanted} by {count}, {self._change(k)}, with a probability of "
-            f"{percent(float(self.probability[k]))}.",
-        )
+        chance = f"with a probability of {percent(float(self.probability[k]))}"
+        change = f"by {count}, {self._change(k)}, {chance}"
+        if self.likely >= WORTH_SAYING:
+            own = f"{here} reaches {wanted} with a probability of {percent(self.likely)} as it is, and "
+            return guessed(self.verdict, f"{own}{change}.")
+        return guessed(self.verdict, f"{here} would reach {wanted} {change}.")
 
     def _nearest(self) -> str:
         """The likeliest change, or, where none is likely at all, the best that is expected."""
@@ -144,8 +148,10 @@ def reach(
     _check(cost, sure)
     fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
     bound = measured.sign * float(cost)
-    found, here = _found(history, fitted, start, bound, sure, seed)
-    X = fitted.cube.vectors(np.array([c.latents for c in found]).reshape(len(found), -1))
+    likely, here = (float(x[0]) for x in chances(fitted, start.vector[None], bound)[:2])
+    found = [] if likely >= sure else _found(history, fitted, start, bound, sure, seed)
+    X = np.array([c.latents for c in found]).reshape(len(found), fitted.cube.d)
+    X = fitted.cube.vectors(X)
     chance, mean, low, high = chances(fitted, X, bound, level)
     names, sign = history.space.names, measured.sign
     values = history.space.decode(X)
@@ -179,21 +185,20 @@ def reach(
             *_measured(history, start, here, bound, objective),
             *fitted.notes,
         ),
+        likely=likely,
     )
 
 
 def _found(
     history: History, fitted: Fitted, start: Named, bound: float, sure: float, seed: int
-) -> tuple[list[Change], float]:
-    """The nearest changes, and what is expected of the start."""
+) -> list[Change]:
+    """The nearest changes of one, two and three parameters."""
     own = np.array([p.encode([p.default])[0] for p in history.space.parameters])
     latents = np.where(np.isnan(start.vector), own, start.vector)
     with one_thread():
-        here = float(fitted.model.predict(start.vector[None])[0][0])
-        found = nearest_changes(
+        return nearest_changes(
             fitted, latents, bound, lambda X: chances(fitted, X, bound)[0], sure, MOST, seed
         )
-    return found, here
 
 
 def _not_learnt(history: History, trial: Which, objective: str | None) -> tuple[str, ...]:
@@ -234,6 +239,9 @@ def chances(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """At vectors: the probability that the true cost is at most a bound, its mean, low and high."""
     model = fitted.model
+    if not len(X):
+        none = np.empty(0)
+        return none, none, none, none
     if isinstance(model, Additive):
         drawn = model.weights.drawn(X)
         mean = drawn.mean(axis=1)

@@ -185,7 +185,7 @@ def _record(
     both = list(combinations(names, 2))
     best = history.space.decode(fitted.cube.vectors(played.best[None]))[0]
     monotone, gained = game not in ("bias", "ablation"), game != "ablation"
-    limits = _Limits(fitted, level)
+    limits = _Limits(fitted, level, played.start)
     whole = limits(worth[-1:], played.acted[-1:], gained)
     of_value = limits(value, shapley(played.acted), monotone)
     of_alone = limits(worth[by_player], played.acted[by_player], gained)
@@ -243,6 +243,7 @@ class _Limits:
 
     fitted: Fitted
     level: float | None
+    start: FloatArray
 
     def __call__(
         self, most: FloatArray, acted: FloatArray, positive: bool
@@ -256,7 +257,8 @@ class _Limits:
             left, middle, right = np.quantile(drawn[:, 1:], tails, axis=1)
             low = np.minimum(low, middle - model.widened * (middle - left))
             high = np.maximum(high, middle + model.widened * (right - middle))
-        return (np.maximum(low, 0.0) if positive else low), high
+        low = np.maximum(low, 0.0) if positive else low
+        return _without_dust(low, self.start), _without_dust(high, self.start)
 
 
 def _reached(game: Game, played: Worths) -> float:

@@ -13,7 +13,9 @@ from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, short, unshown
 
 ROW, MAP, GAP, MOST = 46, 280, 70, 15  # pixels: a bar, the map, between the two; bars
+ROOM = 1.0  # of the map's width to either side of its middle, for the names of runs
 BELOW: dict[str, Any] = {"xaxis": "x2", "yaxis": "y2"}
+BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
 
 
 def draw(record: Across) -> Figure:
@@ -31,10 +33,9 @@ def draw(record: Across) -> Figure:
         xaxis2={
             "anchor": "y2",
             "title": {"text": "runs: close where effects are alike"},
-            "showticklabels": False,
-            "zeroline": False,
+            **BARE,
         },
-        yaxis2={"domain": [0, MAP / whole], "anchor": "x2", "showticklabels": False},
+        yaxis2={"domain": [0, MAP / whole], "anchor": "x2", **BARE},
         bargap=0.45,
     )
     shown = slice(0, many)
@@ -49,10 +50,12 @@ def draw(record: Across) -> Figure:
     values = record.share[:, shown].ravel()
     fig.add_trace(dots(values, across, "each run", mark, hover, customdata=runs))
     x, y = record.places.T
+    span, middle = float(np.ptp(x)) or 1.0, float(x.max() + x.min()) / 2
+    fig.update_xaxes(range=[middle - ROOM * span, middle + ROOM * span], selector={"anchor": "y2"})
     point = {"color": GREY, "size": 10}
     texts = [safe(short(run, 14)) for run in record.runs]
     hover, looks = "%{customdata}", {"showlegend": False, **BELOW}
     fig.add_trace(dots(x, y, "", point, hover, customdata=[safe(r) for r in record.runs], **looks))
     lift = 0.07 * (float(np.ptp(y)) or 1.0)
-    fig.add_trace(dots(x, y + lift, "", {}, mode="text", text=texts, **looks))
+    fig.add_trace(dots(x, y + lift, "", {}, mode="text", text=texts, cliponaxis=False, **looks))
     return fig

@@ -13,22 +13,23 @@ from hyperlens.plots.parts.texts import directed, safe, short, value_text
 def draw(record: Reach) -> Figure:
     """A row for each number of changes: the expected cost with its interval, and the wanted one."""
     texts = [
-        ", ".join(
-            f"{short(n, 14)} {short(value_text(a), 8)} → {short(value_text(b), 8)}"
+        [
+            f"{short(n, 14)} {short(value_text(a), 10)} → {short(value_text(b), 10)}"
             for n, a, b in zip(changed, before, values, strict=True)
-        )
+        ]
         for changed, before, values in zip(
             record.changed, record.before, record.values, strict=True
         )
     ]
     likely = [f"probability {p:.0%}" for p in record.probability]
-    names, axis = parameter_rows([record.start, *texts], ["as it is", *likely])
+    names, axis = parameter_rows([record.start, *map(str, texts)])
     axis["ticktext"] = [
-        f"{safe(short(text, 60))} <br><span style='color:{GREY}'>{below} </span>"
-        for text, below in zip([record.start, *texts], ["as it is", *likely], strict=True)
+        "".join(f"{safe(text)} <br>" for text in lines)
+        + f"<span style='color:{GREY}'>{below} </span>"
+        for lines, below in zip([[record.start], *texts], ["as it is", *likely], strict=True)
     ]
     fig = figure(
-        150 + 62 * max(len(names), 2),
+        150 + 72 * max(len(names), 2),
         xaxis={"title": {"text": directed(record.objective, record.maximize)}},
         yaxis=axis,
         shapes=[

@@ -17,7 +17,7 @@ from hyperlens.words import effect_name
 
 ROW, NETWORK, GAP = 46, 260, 70  # pixels: a bar, the network, between the two
 MOST_EDGES = 12
-LEAST = 0.02  # of the strongest pair: a weaker one is no line
+LEAST = 0.01  # of the largest number: a weaker pair is no line
 WIDEST, LARGEST = 9.0, 34.0  # of a line and of a mark
 BELOW: dict[str, Any] = {"xaxis": "x2", "yaxis": "y2"}
 
@@ -47,7 +47,7 @@ def draw(record: Tunability) -> Figure:
 
 
 def _across() -> dict[str, Any]:
-    return {"anchor": "y2", "range": [-2.6, 2.6], "visible": False}
+    return {"anchor": "y2", "range": [-2.5, 2.5], "visible": False}
 
 
 def _moves(record: Tunability) -> list[str]:
@@ -70,39 +70,43 @@ def _values(record: Tunability, names: list[str]) -> Any:
 
 
 def _add_network(fig: Figure, record: Tunability) -> None:
-    """Parameters on a ring, a line for each pair as wide as it is strong."""
+    """Parameters on a ring, a line for each pair as wide as it is strong beside the largest of all,
+    dotted where the pair may have nothing."""
     count = len(record.parameters)
     angle = math.pi / 2 - 2 * math.pi * np.arange(count) / count
     at = {
         name: (1.6 * math.cos(a), math.sin(a))
         for name, a in zip(record.parameters, angle, strict=True)
     }
-    strength = np.abs(record.interaction)
-    most = float(strength.max(initial=0.0))
+    largest = float(np.abs(record.value).max(initial=0.0))
+    most = max(largest, float(np.abs(record.interaction).max(initial=0.0)))
+    open_ = (record.interaction_low <= 0) & (record.interaction_high >= 0)
     kinds = {True: ("more together", SKY), False: ("less together", ORANGE)}
     named: set[bool] = set()
-    for pair, value in list(zip(record.pairs, record.interaction, strict=True))[:MOST_EDGES]:
+    shown = list(zip(record.pairs, record.interaction, open_, strict=True))[:MOST_EDGES]
+    for pair, value, unsure in shown:
         if not abs(value) > LEAST * most:
             continue
         positive = bool(value > 0)
         (x0, y0), (x1, y1) = at[pair[0]], at[pair[1]]
         name, colour = kinds[positive]
         looks = {"legendgroup": name, "showlegend": positive not in named, **BELOW}
-        hover = f"{safe(effect_name(pair))}: {value:+.4g}"
-        width = max(WIDEST * abs(value) / most, 0.8)
+        looks["dash"] = "dot" if unsure else "solid"
+        hover = f"{safe(effect_name(pair))}: {value:+.4g}" + ", or nothing" * bool(unsure)
+        width = max(WIDEST * abs(value) / most, 1.5)
         middle = [(x0 + x1) / 2, (y0 + y1) / 2]
         ends = ([x0, middle[0], x1], [y0, middle[1], y1])
         fig.add_trace(line(*ends, name, colour, hover, width, opacity=0.75, **looks))
         named.add(positive)
-    largest = float(np.abs(record.value).max(initial=0.0)) or 1.0
     for name, value in zip(record.parameters, record.value, strict=True):
-        size = 8 + (LARGEST - 8) * math.sqrt(max(float(value), 0.0) / largest)
+        size = 8 + (LARGEST - 8) * math.sqrt(max(float(value), 0.0) / (largest or 1.0))
         marker = {"color": BLUE, "size": size, "opacity": 1.0}
         hover = f"{safe(name)}: {value:.4g}"
         fig.add_trace(
             dots([at[name][0]], [at[name][1]], "", marker, hover, showlegend=False, **BELOW)
         )
-    x, y = 1.28 * np.array([at[name] for name in record.parameters]).T
-    texts = [safe(short(name, 16)) for name in record.parameters]
-    outside = dots(x, y, "", {}, mode="text", text=texts, showlegend=False, **BELOW)
-    fig.add_trace(outside)
+    x, y = np.array([at[name] for name in record.parameters]).T
+    y = y + np.where(y >= 0, 0.32, -0.32)  # above or below, where a narrow page has room
+    texts = [safe(short(name, 14)) for name in record.parameters]
+    looks = {"mode": "text", "showlegend": False, "cliponaxis": False, **BELOW}
+    fig.add_trace(dots(x, y, "", {}, text=texts, **looks))

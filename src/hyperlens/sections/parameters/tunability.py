@@ -25,6 +25,6 @@ def cards(records: Records) -> tuple[Card, ...]:
             "far they can be moved for the better (Wever et al. 2026). Every set of parameters is "
             "tuned over the surrogate while all others stay at the default; a parameter has what it "
             "adds on average over all orders (Shapley value).",
-            PAIR,
+            PAIR + " A line between two is dotted where that may be nothing.",
         ),
     )
