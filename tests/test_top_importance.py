@@ -108,3 +108,18 @@ def test_equal_costs_count_with_the_last_of_the_top() -> None:
         5,
         "3 others cost the same as the last of the best 2 and count with them.",
     )
+
+
+def test_a_search_that_crowds_is_said_to_tell_of_its_corner() -> None:
+    """Trials all over the space against trials of which most lie in one corner of it."""
+    space = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in "ab"])
+    even = space.sample(60, 0)
+    corner = np.vstack([even[:20], 0.7 + 0.01 * even[20:]])
+    for X, crowded in ((even, False), (corner, True)):
+        trials = [
+            hl.Trial(k, v, (float(x[0]),))
+            for k, (v, x) in enumerate(zip(space.decode(X), X, strict=True))
+        ]
+        run = hl.History(space, (hl.Objective("loss"),), tuple(trials))
+        notes = hl.top_importance(run).notes
+        assert any("good corner" in note for note in notes) == crowded

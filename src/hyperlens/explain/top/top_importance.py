@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.leader import CROWDED
 from hyperlens.explain.top.densities import divergence, grid_size
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
+from hyperlens.surrogates.additive.crowding import crowd
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, number, percent, tenths
 
@@ -159,7 +161,10 @@ def top_importance(
         active=np.array([int((axes[j].at[top] >= 0).sum()) for j in order]),
         level=level,
         seed=seed,
-        notes=_notes(history.divergence(objective), int(top.sum()), math.ceil(quantile * len(y))),
+        notes=(
+            *_notes(history.divergence(objective), int(top.sum()), math.ceil(quantile * len(y))),
+            *_crowded(crowd(space.cube, data.X, seed)),
+        ),
     )
 
 
@@ -248,3 +253,14 @@ def _notes(diverged: str | None, top: int, wanted: int) -> tuple[str, ...]:
             f"The top {verb} {counted(top, 'trial')} only; run more trials, or choose a larger part."
         )
     return tuple(notes)
+
+
+def _crowded(part: float) -> tuple[str, ...]:
+    """That a search which went where it is good tells its trials from each other, not the space."""
+    if part <= CROWDED:
+        return ()
+    return (
+        f"{percent(part)} of the trials lie close to another one, as a search that found a good corner "
+        "leaves them: this tells the best of that corner from the rest of it, and may name other "
+        "parameters than those that lead there. Shares of the variance ask about the whole space.",
+    )
