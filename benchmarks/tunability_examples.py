@@ -23,7 +23,7 @@ from hyperlens.spaces.cube import FloatArray
 
 SEEDS = 5  # samples of HyperSHAP's, drawn anew
 SAMPLES = 10_000  # its own number
-FINE = 201  # points of a float, from its lower to its upper end
+FINE = 201  # points of a float
 HEAD = "| example | game | largest | ours from truth | its from truth | apart | its spread |"
 HOW = (
     "The functions, spaces and baselines of the notebooks that HyperSHAP 0.0.6 comes with, whose truth "
@@ -61,10 +61,13 @@ class Example:
     def best(self) -> dict[str, Any]:
         return dict(self.history.best().values)
 
-    def grid(self, name: str) -> list[Any]:
+    def grid(self, name: str, ends: bool) -> list[Any]:
+        """All values of a parameter; of a float so many, with its ends or in the middle of as many
+        equal parts, whose mean is the better one."""
         parameter = self.space[name]
         if parameter.kind == "float":
-            return list(np.linspace(parameter.lower, parameter.upper, FINE))
+            k = np.linspace(0, 1, FINE) if ends else (np.arange(FINE) + 0.5) / FINE
+            return list(parameter.lower + k * (parameter.upper - parameter.lower))
         return list(parameter.choices or range(int(parameter.lower), int(parameter.upper) + 1))
 
 
@@ -154,7 +157,8 @@ def truth(example: Example, game: Game) -> FloatArray:
                 _at(example, [example.baseline | {n: example.best[n] for n in mine}])[0] - start
             )
             continue
-        mesh = np.meshgrid(*(np.array(example.grid(n)) for n in mine), indexing="ij")
+        ends = game != "sensitivity"
+        mesh = np.meshgrid(*(np.array(example.grid(n, ends)) for n in mine), indexing="ij")
         moved = dict(zip(mine, (part.ravel() for part in mesh), strict=True))
         size = mesh[0].size if mesh else 1
         reached = example.value(

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import hyperlens as hl
 from hyperlens.agents.answers import MOST_ROWS, Answers, as_answer
 from hyperlens.agents.protocol_server import TOOLS, server
+from hyperlens.cli import app
 from hyperlens.dashboard.catalogue import Source
 
 
@@ -66,6 +68,12 @@ def test_answers_are_those_of_the_records(answers: Answers, source: Source) -> N
     for name in ("summary", "tunability", "why", "advise"):
         assert json.loads(json.dumps(getattr(answers, name)(key(answers))))["sentence"]
     assert "0.1" in answers.reach(key(answers), 0.1)["sentence"]
+
+
+def test_a_file_that_is_not_there_is_refused_before_anybody_asks() -> None:
+    pytest.importorskip("mcp")
+    with pytest.raises(hl.SourceError, match="no file 'missing.db'"):
+        CliRunner().invoke(app, ["mcp", "missing.db"], catch_exceptions=False)
 
 
 def test_long_answers_are_cut_and_say_so() -> None:

@@ -19,6 +19,10 @@ def mcp(
 ) -> None:
     """Only these runs can be asked about, by their keys; nothing is written."""
     from hyperlens.agents.protocol_server import server
+    from hyperlens.dashboard.access.server import check
     from hyperlens.dashboard.catalogue import Source
 
-    server(tuple(Source(where, **asdict(reading)) for where in sources)).run("stdio")
+    runs = tuple(Source(where, **asdict(reading)) for where in sources)
+    made = server(runs)
+    check(runs)
+    made.run("stdio")

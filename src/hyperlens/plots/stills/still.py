@@ -118,6 +118,8 @@ def _panel(
     axes.spines["right"].set_visible(False)
     axes.spines["left"].set_visible(sides["y"].get("visible") is not False)
     axes.spines["bottom" if sides["x"].get("side") == "top" else "top"].set_visible(False)
+    if sides["x"].get("visible") is False:
+        axes.spines["bottom"].set_visible(False)
 
 
 def _shape(axes: Axes, shape: dict[str, Any]) -> None:
