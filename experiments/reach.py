@@ -89,6 +89,12 @@ def page(found: dict[str, FloatArray], tasks: int, half: str) -> str:
         "of the best quarter of the trials, of the best tenth and of the best trial. Every change it "
         "names is looked up in the recorded model, which has no noise: how many there are, the "
         "probability that was said on average, and how often the cost is truly reached.", "",
+        "A change that is chosen for what is expected of it is worse than that on average: by how many "
+        "standard deviations is a setting, chosen on nine of the tasks of even number. Costs are those "
+        "of draws as they were drawn. Written as weights for the whole space, from which effects are "
+        "explained, draws are less exact where trials crowd: asked by these, and without that setting, "
+        "of the changes of TPE's runs named with 50 % 5 % reached the cost, with 90 % 68 %, and of "
+        "random search's 52 % and 83 %.", "",
     ]  # fmt: skip
     for sampler, rows in found.items():
         lines += [f"## Runs of {SAMPLERS[sampler]}", ""]

@@ -122,6 +122,8 @@ def over_runs(
         next_high=mean + 1,
         tau=np.array([0.5, 0.0, 0.5]),
         i2=np.array([0.5, 0.0, 0.8]),
+        i2_low=np.array([0.2, 0.0, 0.3]),
+        i2_high=np.array([0.9, 0.7, 0.9]),
         level=0.9,
         verdict=SURE,
     )
@@ -145,6 +147,8 @@ def in_common(name: str = "lr", choice: str = "adam", text: str = "plain") -> Ac
         next_high=share + 0.2,
         tau=np.array([0.0, 0.2]),
         i2=np.array([0.0, 0.8]),
+        i2_low=np.array([0.0, 0.2]),
+        i2_high=np.array([0.6, 0.9]),
         alike=np.array([1.0, 0.1]),
         portfolio=({name: 0.1, "opt": choice},),
         regret=np.array([0.2]),

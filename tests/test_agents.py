@@ -72,7 +72,7 @@ def test_answers_are_those_of_the_records(answers: Answers, source: Source) -> N
 
 def test_a_file_that_is_not_there_is_refused_before_anybody_asks() -> None:
     pytest.importorskip("mcp")
-    with pytest.raises(hl.SourceError, match="no file 'missing.db'"):
+    with pytest.raises(hl.SourceError, match="There is no file"):
         CliRunner().invoke(app, ["mcp", "missing.db"], catch_exceptions=False)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import hyperlens as hl
+from hyperlens.explain.reach.reach import chances
 from hyperlens.record import Record
 
 SPACE = hl.Space.of(
@@ -156,3 +157,21 @@ def test_a_trial_that_diverged_is_not_said_to_cost_what_is_expected() -> None:
     for k, told in ((apart, True), (near, False)):
         notes = hl.reach(history, k, 0.1, surrogate="additive").notes
         assert any("what trials like it cost" in note for note in notes) == told
+
+
+def test_where_trials_crowd_it_is_known_what_they_cost() -> None:
+    """Most trials lie in a corner and differ little: a bound just above or below each is told apart."""
+    space = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in "abcd"])
+    even = space.sample(60, 0)
+    X = np.vstack([even[:20], 0.7 + 0.1 * (even[20:] - 0.5)])
+    y = np.exp(5 * np.square(X - 0.7).sum(axis=1))
+    trials = [
+        hl.Trial(k, v, (float(c),)) for k, (v, c) in enumerate(zip(space.decode(X), y, strict=True))
+    ]
+    fitted = hl.fit(hl.History(space, (hl.Objective("loss"),), tuple(trials)), "additive")
+    corner, step = slice(20, None), 0.25 * float(np.ptp(y[20:]))
+    bounds = float(np.median(y[corner])) + np.array([-step, step])
+    middle = X[corner][np.argsort(y[corner])[15:25]]
+    below, above = (chances(fitted, middle, float(b))[0].mean() for b in bounds)
+    assert below < 0.05
+    assert above > 0.95

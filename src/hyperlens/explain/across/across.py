@@ -60,6 +60,8 @@ class Across(Record):
     next_high: FloatArray
     tau: FloatArray
     i2: FloatArray
+    i2_low: FloatArray
+    i2_high: FloatArray
     alike: FloatArray
     portfolio: tuple[Mapping[str, Any], ...]
     regret: FloatArray
@@ -98,6 +100,7 @@ class Across(Record):
                 Column(title, ends(self.low, self.high), between(tenths), POOLED),
                 Column("a further run", ends(self.next_low, self.next_high), between(tenths), NEXT),
                 Column("I²", self.i2, percent, I2),
+                Column("its interval", ends(self.i2_low, self.i2_high), between(percent), I2),
                 Column("effects alike", self.alike, decimals, ALIKE),
             ),
             table(
@@ -116,7 +119,8 @@ class Across(Record):
         )
 
     def _columns(self) -> dict[str, Any]:
-        numbers = ("pooled", "low", "high", "next_low", "next_high", "tau", "i2", "alike")
+        numbers = ("pooled", "low", "high", "next_low", "next_high", "tau")
+        numbers += ("i2", "i2_low", "i2_high", "alike")
         each = {f"share in {run}": self.share[k] for k, run in enumerate(self.runs)}
         return {"parameter": self.parameters} | self._fields(*numbers) | each
 
@@ -168,6 +172,8 @@ def across(
         next_high=np.minimum(found.next_high[order], 1.0),
         tau=found.tau[order],
         i2=found.i2[order],
+        i2_low=found.i2_low[order],
+        i2_high=found.i2_high[order],
         alike=alike(effects),
         portfolio=tuple(space.decode(X[chosen])),
         regret=np.minimum.accumulate(regret[:, chosen], axis=1).mean(axis=0),

@@ -54,6 +54,8 @@ class PooledEffect(Record):
     next_high: FloatArray
     tau: FloatArray
     i2: FloatArray
+    i2_low: FloatArray
+    i2_high: FloatArray
     level: float
     verdict: Verdict
     notes: tuple[str, ...] = ()
@@ -128,7 +130,8 @@ class PooledEffect(Record):
         )
 
     def _columns(self) -> dict[str, Any]:
-        numbers = ("mean", "low", "high", "next_low", "next_high", "tau", "i2")
+        numbers = ("mean", "low", "high", "next_low", "next_high", "tau")
+        numbers += ("i2", "i2_low", "i2_high")
         each = {f"effect in {run}": self.effect[k] for k, run in enumerate(self.runs)}
         return {"value": self.values} | self._fields(*numbers) | each
 
@@ -181,6 +184,8 @@ def pooled_effect(
         next_high=whole(over.next_high),
         tau=whole(over.tau),
         i2=whole(over.i2),
+        i2_low=whole(over.i2_low),
+        i2_high=whole(over.i2_high),
         level=level,
         verdict=verdict,
     )

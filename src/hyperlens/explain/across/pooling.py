@@ -3,13 +3,14 @@
 A random-effects model: run i truly has theta_i, drawn around mu with variance tau2, and measures it with
 variance v_i. tau2 is where the weighted squares are as large as they should be (Paule and Mandel 1982);
 the interval of mu is that of Hartung and Knapp 2001, the prediction interval of a further run that of
-Higgins et al. 2009.
+Higgins et al. 2009. The interval of tau2 holds all values with which the weighted squares are no larger
+and no smaller than chance has them (Viechtbauer 2007).
 
 Symbols
     k        runs
     y, v     what each measured, and its variance, (k, numbers)
     w        1 / (v + tau2)
-    Q        sum of w (y - mu)^2, which is k - 1 on average
+    Q        sum of w (y - mu)^2, which is k - 1 on average and chi-squared of as many degrees
     I2       the part of the variance between what runs say that is no error of measurement
 """
 
@@ -26,7 +27,8 @@ FEWEST_PREDICTED = 3  # runs from which one more can be predicted
 
 @dataclass(frozen=True)
 class Pooled:
-    """Of each number: its mean over runs with an interval, that of a further run, tau and I2."""
+    """Of each number: its mean over runs with an interval, that of a further run, tau, and I2 with an
+    interval."""
 
     mean: FloatArray
     low: FloatArray
@@ -35,6 +37,8 @@ class Pooled:
     next_high: FloatArray
     tau: FloatArray
     i2: FloatArray
+    i2_low: FloatArray
+    i2_high: FloatArray
 
 
 def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
@@ -45,7 +49,7 @@ def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
     (array([3.]), array([3.]))
     """
     k, v = len(y), np.maximum(v, np.finfo(float).tiny)
-    tau2 = _paule_mandel(y, v)
+    tau2 = _tau2(y, v, k - 1)
     w = 1 / (v + tau2)
     mean = (w * y).sum(axis=0) / w.sum(axis=0)
     spread = np.maximum(_Q(y, w) / max(k - 1, 1), 1.0)  # never narrower than without Hartung-Knapp
@@ -54,6 +58,8 @@ def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
     ahead = _quantile(level, k - 2) * np.sqrt(tau2 + error**2)
     plain = 1 / v
     typical = (k - 1) * plain.sum(axis=0) / (plain.sum(axis=0) ** 2 - (plain**2).sum(axis=0))
+    by_chance = scipy.stats.chi2.ppf([(1 + level) / 2, (1 - level) / 2], k - 1)
+    least, most = (_tau2(y, v, float(q)) for q in by_chance)
     return Pooled(
         mean,
         mean - reach,
@@ -62,6 +68,8 @@ def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
         mean + ahead,
         np.sqrt(tau2),
         tau2 / (tau2 + typical),
+        least / (least + typical),
+        most / (most + typical),
     )
 
 
@@ -70,16 +78,16 @@ def _Q(y: FloatArray, w: FloatArray) -> FloatArray:
     return np.asarray((w * (y - mean) ** 2).sum(axis=0))
 
 
-def _paule_mandel(y: FloatArray, v: FloatArray) -> FloatArray:
-    """tau2 of each number: where Q is k - 1; 0 where it is smaller without any."""
-    count = len(y)
+def _tau2(y: FloatArray, v: FloatArray, wanted: float) -> FloatArray:
+    """tau2 of each number: where Q is as wanted; 0 where it is smaller without any."""
 
     def above(tau2: FloatArray, *both: FloatArray) -> FloatArray:
         """By how much Q is too large, of numbers with these y and v; it falls with tau2."""
         own, errors = np.split(np.stack(both), 2)
-        return _Q(own, 1 / (errors + tau2)) - (count - 1)
+        return _Q(own, 1 / (errors + tau2)) - wanted
 
-    ends = np.zeros(y.shape[1]), np.asarray(y.var(axis=0, ddof=1) * count + v.max(axis=0))
+    squares = len(y) * y.var(axis=0)  # Q is at most these / tau2
+    ends = np.zeros(y.shape[1]), np.asarray(squares / wanted + v.max(axis=0))
     found = elementwise.find_root(above, ends, args=(*y, *v))
     return np.where(above(ends[0], *y, *v) <= 0, 0.0, found.x)
 

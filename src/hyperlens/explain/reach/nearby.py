@@ -23,7 +23,8 @@ from hyperlens.surrogates.outlook.landscape import place_of
 
 POINTS = 17  # of an axis, where two are changed together
 STEPS = 32  # on the way from the trial to the best of three
-ASKED = 48  # of the nearest changes that are expected to reach it
+ASKED = 256  # changes that are expected to reach it, of all distances, and again of the nearer ones
+HOPEFUL = 0.1  # of all changes: so many are asked about, if fewer are expected to reach it
 FINE = 9  # points of an axis close to a change
 CLOSER = (1 / 8, 1 / 32, 1 / 128)  # how close, one after another
 MOST_SETS = 60  # of so many parameters; the ones that reach furthest
@@ -56,16 +57,19 @@ def nearest_changes(
             continue
         vectors = fitted.cube.vectors(latents)
         mean, distance = mean_of(fitted.model, vectors), _distances(fitted.cube, start, latents)
-        reaching = np.flatnonzero(mean <= bound)
-        by_distance = reaching[np.argsort(distance[reaching], kind="stable")]
-        # the nearest are reached by half of the draws; a surer one may lie a little further
-        asked = by_distance[:: max(len(by_distance) // ASKED, 1)][: 2 * ASKED]
-        asked = np.unique(np.append(asked, np.argmin(mean)))
-        asked = asked[np.argsort(distance[asked], kind="stable")]
-        chances = chance(vectors[asked])
-        enough = np.flatnonzero(chances >= sure)
-        surest = np.lexsort((mean[asked], -chances))[0]  # the best of equally probable ones
-        best = asked[enough[0] if len(enough) else surest]
+        order = np.argsort(distance, kind="stable")
+        hopeful = order[mean[order] <= max(bound, np.quantile(mean, HOPEFUL))]
+        some = np.append(hopeful[:: max(len(hopeful) // ASKED, 1)], np.argmin(mean))
+        some = some[np.argsort(distance[some], kind="stable")]
+        chances = chance(vectors[some])
+        enough = some[chances >= sure]
+        if len(enough):  # those nearer that were passed over, the most hopeful ones
+            nearer = hopeful[distance[hopeful] < distance[enough[0]]]
+            nearer = nearer[np.argsort(mean[nearer], kind="stable")[:ASKED]]
+            enough = np.append(nearer[chance(vectors[nearer]) >= sure], enough)
+            best = enough[np.argmin(distance[enough])]
+        else:
+            best = some[np.lexsort((mean[some], -chances))[0]]  # the best of equally probable ones
         change = Change(columns[best], latents[best], float(distance[best]))
         if len(enough):
             for reach in CLOSER:

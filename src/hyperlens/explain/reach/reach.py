@@ -32,6 +32,7 @@ from hyperlens.words import changing, counted, number, percent
 
 MOST = 3  # parameters that are changed
 UNLIKELY = 0.005  # no change is named for a smaller probability
+CHOSEN = 0.3  # standard deviations: what is chosen for being good is worse than expected by so much
 WORTH_SAYING = 0.05  # of reaching it without a change
 CHANCE = "The part of the surrogate's draws in which the true cost there is reached; without noise."
 DISTANCE = "How far the changed values move, each as a part of its range."
@@ -148,7 +149,7 @@ def reach(
     _check(cost, sure)
     fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
     bound = measured.sign * float(cost)
-    likely, here = (float(x[0]) for x in chances(fitted, start.vector[None], bound)[:2])
+    likely, here = (float(x[0]) for x in chances(fitted, start.vector[None], bound, worse=0.0)[:2])
     found = [] if likely >= sure else _found(history, fitted, start, bound, sure, seed)
     X = np.array([c.latents for c in found]).reshape(len(found), fitted.cube.d)
     X = fitted.cube.vectors(X)
@@ -235,21 +236,24 @@ def _check(cost: float, sure: float) -> None:
 
 
 def chances(
-    fitted: Fitted, X: FloatArray, bound: float, level: float = 0.9
+    fitted: Fitted, X: FloatArray, bound: float, level: float = 0.9, worse: float = CHOSEN
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """At vectors: the probability that the true cost is at most a bound, its mean, low and high."""
+    """At vectors: the probability that the true cost is at most a bound, its mean, low and high.
+
+    What was chosen for what is expected of it is `worse` than that by so many standard deviations.
+    """
     model = fitted.model
     if not len(X):
         none = np.empty(0)
         return none, none, none, none
     if isinstance(model, Additive):
-        drawn = model.weights.drawn(X)
+        drawn = model.costs(X)  # as weights they would be less exact where trials are
         mean = drawn.mean(axis=1)
-        away = model.widened * (drawn - mean[:, None])
-        spread = mean[:, None] + away
+        spread = mean[:, None] + model.widened * (drawn - mean[:, None])
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(spread, tails, axis=1)
-        return (spread <= bound).mean(axis=1), mean, low, high
+        by = worse * spread.std(axis=1)[:, None]
+        return (spread + by <= bound).mean(axis=1), mean, low, high
     mean, std = model.predict(X)
     reach = float(scipy.stats.norm.ppf((1 + level) / 2)) * std
     with np.errstate(divide="ignore", invalid="ignore"):
