@@ -82,5 +82,5 @@ def across(
         from hyperlens.sections.questions.across import page_cards
 
         title = f"Hyperlens: {counted(len(record.runs), 'run')} of one space"
-        path = write(html, report_html(page_cards(record), title))
-        typer.echo(f"Report: {terminal.printable(path)}", err=True)
+        page = write(html, report_html(page_cards(record), title))
+        typer.echo(f"Report: {terminal.printable(page)}", err=True)

@@ -119,8 +119,8 @@ class Across(Record):
         )
 
     def _columns(self) -> dict[str, Any]:
-        numbers = ("pooled", "low", "high", "next_low", "next_high", "tau")
-        numbers += ("i2", "i2_low", "i2_high", "alike")
+        numbers = ["pooled", "low", "high", "next_low", "next_high", "tau"]
+        numbers += ["i2", "i2_low", "i2_high", "alike"]
         each = {f"share in {run}": self.share[k] for k, run in enumerate(self.runs)}
         return {"parameter": self.parameters} | self._fields(*numbers) | each
 

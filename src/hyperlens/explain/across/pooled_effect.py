@@ -130,8 +130,7 @@ class PooledEffect(Record):
         )
 
     def _columns(self) -> dict[str, Any]:
-        numbers = ("mean", "low", "high", "next_low", "next_high", "tau")
-        numbers += ("i2", "i2_low", "i2_high")
+        numbers = ["mean", "low", "high", "next_low", "next_high", "tau", "i2", "i2_low", "i2_high"]
         each = {f"effect in {run}": self.effect[k] for k, run in enumerate(self.runs)}
         return {"value": self.values} | self._fields(*numbers) | each
 

@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.models.leader import CROWDED
 from hyperlens.explain.top.densities import divergence, grid_size
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
-from hyperlens.surrogates.additive.crowding import crowd
+from hyperlens.surrogates.additive.crowding import CROWDED, crowd
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, number, percent, tenths
 
