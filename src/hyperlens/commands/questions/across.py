@@ -1,6 +1,7 @@
 """`hyperlens across`: what runs of one space have in common."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,14 +58,8 @@ def across(
         for source in sources:
             refuse_overwriting(source, path)
         check(path)
-    histories: dict[str, hl.History] = {}
-    objective = None
     with terminal.announced_compilation(), terminal.progress() as step:
-        for k, source in enumerate(sources):
-            step(f"run {k + 1} of {len(sources)}", k / len(sources))
-            history, objective = read(source, reading, part)
-            name = Path(source.split(":///")[-1]).stem or source
-            histories[name if name not in histories else f"{name} ({k + 1})"] = history
+        histories, objective = _read(sources, reading, part, step)
         step("across", 0.0)
         record = hl.across(
             histories,
@@ -78,9 +73,26 @@ def across(
         what = f"{counted(len(record.portfolio), 'configuration')} to begin with"
         typer.echo(f"{what}: {terminal.printable(write(out, text + chr(10)))}", err=True)
     if html:
-        from hyperlens.reports.render import report_html
-        from hyperlens.sections.questions.across import page_cards
+        typer.echo(f"Report: {terminal.printable(write(html, _page(record)))}", err=True)
 
-        title = f"Hyperlens: {counted(len(record.runs), 'run')} of one space"
-        page = write(html, report_html(page_cards(record), title))
-        typer.echo(f"Report: {terminal.printable(page)}", err=True)
+
+def _page(record: hl.Across) -> str:
+    from hyperlens.reports.render import report_html
+    from hyperlens.sections.questions.across import page_cards
+
+    title = f"Hyperlens: {counted(len(record.runs), 'run')} of one space"
+    return report_html(page_cards(record), title)
+
+
+def _read(
+    sources: list[str], reading: TableReading, part: Part, step: Callable[[str, float], None]
+) -> tuple[dict[str, hl.History], str | None]:
+    """Runs by the names of their files, and their objective."""
+    histories: dict[str, hl.History] = {}
+    objective = None
+    for k, source in enumerate(sources):
+        step(f"run {k + 1} of {len(sources)}", k / len(sources))
+        history, objective = read(source, reading, part)
+        name = Path(source.split(":///")[-1]).stem or source
+        histories[name if name not in histories else f"{name} ({k + 1})"] = history
+    return histories, objective

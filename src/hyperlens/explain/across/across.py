@@ -152,8 +152,7 @@ def across(
         pooled_effect(named, fits, space.names[k], objective, level, seed, verdict) for k in order
     )
     with one_thread():
-        default = space.encode([space.default])[0]
-        X, best = candidates(fits, space.cube, default, seed)
+        X, best = candidates(fits, space.cube, space.encode([space.default])[0], seed)
         regret = regrets(fits, X)
     chosen = greedy(regret, size)
     elsewhere = regret[:, best].sum(axis=0) - np.diagonal(regret[:, best])

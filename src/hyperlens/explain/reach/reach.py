@@ -151,13 +151,15 @@ def reach(
     bound = measured.sign * float(cost)
     likely, here = (float(x[0]) for x in chances(fitted, start.vector[None], bound, worse=0.0)[:2])
     found = [] if likely >= sure else _found(history, fitted, start, bound, sure, seed)
-    X = np.array([c.latents for c in found]).reshape(len(found), fitted.cube.d)
-    X = fitted.cube.vectors(X)
+    latents = np.array([c.latents for c in found]).reshape(len(found), fitted.cube.d)
+    X = fitted.cube.vectors(latents)
     chance, mean, low, high = chances(fitted, X, bound, level)
     names, sign = history.space.names, measured.sign
     values = history.space.decode(X)
     enough = np.flatnonzero(chance >= sure)
     low, high = (low, high) if sign > 0 else (-high, -low)
+    notes = _not_learnt(history, trial, objective)
+    notes += _measured(history, start, here, bound, objective)
     return Reach(
         objective=measured.name,
         maximize=measured.maximize,
@@ -181,11 +183,7 @@ def reach(
         seed=seed,
         quality=fitted.quality,
         verdict=judge(grounds(history, fitted, ())),
-        notes=(
-            *_not_learnt(history, trial, objective),
-            *_measured(history, start, here, bound, objective),
-            *fitted.notes,
-        ),
+        notes=notes + fitted.notes,
         likely=likely,
     )
 

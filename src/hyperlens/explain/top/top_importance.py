@@ -38,6 +38,10 @@ CHANCE = (
     "with any of all parameters, in one of twenty cases."
 )
 RAW = "PED-ANOVA's own number: the Pearson divergence of top and all, weighted by the regime."
+NOTHING_VARIES = (
+    "This run has no parameter that varies, so nothing can tell its trials apart; name a run of a "
+    "search."
+)
 OTHER = (
     "This is where the best trials lie; shares of the variance say what moves costs over the space, "
     "and a parameter may do one without the other."
@@ -120,10 +124,7 @@ def top_importance(
         raise AnalysisError(f"A quantile of {quantile:g} is no part; give one between 0 and 1.")
     data, space = history.data(objective), history.space
     if not len(space):
-        raise AnalysisError(
-            "This run has no parameter that varies, so nothing can tell its trials apart; name a run "
-            "of a search."
-        )
+        raise AnalysisError(NOTHING_VARIES)
     y = data.y
     top, bound = _top(y, quantile)
     if top.all():
@@ -160,10 +161,8 @@ def top_importance(
         active=np.array([int((axes[j].at[top] >= 0).sum()) for j in order]),
         level=level,
         seed=seed,
-        notes=(
-            *_notes(history.divergence(objective), int(top.sum()), math.ceil(quantile * len(y))),
-            *_crowded(crowd(space.cube, data.X, seed)),
-        ),
+        notes=_notes(history.divergence(objective), int(top.sum()), math.ceil(quantile * len(y)))
+        + _crowded(crowd(space.cube, data.X, seed)),
     )
 
 
