@@ -103,6 +103,8 @@ class Lane:
             self._ended(job)
             if not alive and not self._closed:
                 connection.close()
+                if self._process is not None:
+                    self._process.join(timeout=10)  # so that the system forgets it
                 connection = self._begin()
 
     def _begin(self) -> Connection:
