@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import math
 from collections.abc import Callable
@@ -316,3 +317,13 @@ def test_whole_numbers_stay_whole_while_they_are_exact() -> None:
     assert repr(typed(pd.Series(["-3", "12345678901234567"]))[1]) == "[-3, 12345678901234567]"
     assert repr(typed(pd.Series(["3", "1.5"]))[1]) == "[3.0, 1.5]"
     assert repr(typed(pd.Series(["3", "9" * 20]))[1]) == "[3.0, 1e+20]"
+
+
+def test_the_collector_of_cycles_rests_only_while_a_run_is_read() -> None:
+    table = pd.DataFrame({"x": [0.1, 0.2, 0.3], "loss": [1.0, 2.0, 3.0]})
+    for on in (False, True):
+        (gc.enable if on else gc.disable)()
+        read(table)
+        with pytest.raises(SourceError):
+            read(table[["loss"]])
+        assert gc.isenabled() == on

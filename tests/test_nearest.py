@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import hyperlens as hl
 from hyperlens.explain.next.nearest import nearest_better, said_of
 from hyperlens.sections.trials.one_trial import trial_card
+from hyperlens.spaces.clauses import Clauses
 
 SPACE = hl.Space.of(
     [
@@ -63,6 +64,33 @@ def test_the_nearest_better_one_by_brute_force(
         nearest = min(apart(rows[k], rows[j]) for j in better)
         assert apart(rows[k], rows[found]) == pytest.approx(nearest, abs=1e-9)
         assert said_of(record, k, found).startswith(f"Trial {7 + k} ")
+
+
+def test_parameters_that_are_off_in_one_trial_are_one_apart() -> None:
+    given = [
+        hl.Parameter("x", "float", 0, 1),
+        hl.Parameter("kind", "categorical", choices=("a", "b")),
+        hl.Parameter("child", "float", 0, 1),
+        hl.Parameter("sub", "categorical", choices=("p", "q", "r")),
+    ]
+    when: Clauses = ((("kind", "equal", "b"),),)
+    space = hl.Space.of(given, {"child": when, "sub": when})
+    values = space.decode(space.sample(40, 3))
+    trials = tuple(hl.Trial(k, v, (float(40 - k),)) for k, v in enumerate(values))
+    record = hl.trials(hl.History(space, (hl.Objective("loss"),), trials))
+
+    def off(a: object, b: object) -> float:
+        if a is None or b is None or isinstance(a, str):
+            return float(a != b)
+        return abs(float(a) - float(b))  # type: ignore[arg-type]  # numbers by now
+
+    for k, found in enumerate(nearest_better(record, range(39))):
+        away = [
+            sum(off(values[k].get(n), values[j].get(n)) for n in space.names)
+            for j in range(k + 1, 40)
+        ]
+        assert found is not None
+        assert away[found - k - 1] == pytest.approx(min(away), abs=1e-12)
 
 
 def test_what_is_said_of_a_trial() -> None:

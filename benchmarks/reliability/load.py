@@ -54,6 +54,7 @@ def rows() -> Iterator[Row]:
 
 
 def _explained(folder: Path) -> Iterator[Row]:
+    _measured("explain", str(tabled(folder, 100, PARAMETERS)))  # so that all is compiled
     before = 0.0
     for trials in (FEW, EXPLAINED):
         source, page = tabled(folder, trials, PARAMETERS), folder / "report.html"

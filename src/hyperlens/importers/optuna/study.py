@@ -7,7 +7,7 @@ each value: the space is the union of these, its conditions are inferred. Runs o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -194,7 +194,7 @@ def _directed(
     return objective
 
 
-def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> Trial:
+def _trial(trial: StoredTrial, order: Sequence[int], limits: Collection[str]) -> Trial:
     """The trial of a History; what was made of it before, if it was read the same way."""
     how = (*order, *limits)
     if trial.made is None or trial.made[0] != how:
@@ -203,15 +203,21 @@ def _trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> T
     return made
 
 
-def _new_trial(trial: StoredTrial, order: Sequence[int], limits: Iterable[str]) -> Trial:
+def _new_trial(trial: StoredTrial, order: Sequence[int], limits: Collection[str]) -> Trial:
     values = [math.nan if value is None else float(value) for value in trial.values or ()]
     values += [math.nan] * (len(order) - len(values))
+    costs = tuple(values[k] for k in order)
+    if not (trial.attributes or trial.steps or trial.pruner or limits):  # as most of very many are
+        state = _STATES[trial.state]
+        return Trial(
+            trial.number, trial.params, costs, state, started=trial.started, ended=trial.ended
+        )
     proposal = Proposal.from_dict(trial.attributes.get(PROPOSAL))
     budget = None if proposal is None else proposal.budget
     return Trial(
         trial.number,
         trial.params,
-        tuple(values[k] for k in order),
+        costs,
         _STATES[trial.state],
         budget=budget,
         started=trial.started,
