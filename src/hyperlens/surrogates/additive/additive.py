@@ -77,13 +77,14 @@ class Additive:
         if np.ptp(y):
             self._learn(spread_out(self.cube, X, FITTED_ON, rng), rng)
         if not self.sets:
-            self.surprise, self.spread, width = 1.0, 1.0, self.components.ends[-1]
+            self.surprise, width = 1.0, self.components.ends[-1]
             self.anchor_costs = np.full((ANCHORS, 2), y[0])
             self.weights = Weights(self.components, np.full(2, y[0]), np.zeros((width, 2)))
             return self
         found = self._surprise()
-        self.surprise, crowded = _surprised(found), crowd(self.cube, X) > CROWDED
-        self.spread = min(found, 1.0) if crowded else 1.0
+        self.surprise = _surprised(found)
+        if crowd(self.cube, X) > CROWDED:
+            self.spread = min(found, 1.0)
         at_rows = self.components.features(self.components.rows(X))
         self.drawn = tuple(one.draw(at_rows, DRAWS // len(self.sets), rng) for one in self.sets)
         self.anchor_costs = self._at(self.anchors())
@@ -106,7 +107,7 @@ class Additive:
         self.X, self.y = X, y
         self.doubt = np.zeros(len(y)) if doubt is None else doubt
         self.components = Components(self.cube)
-        self.sets, self.fitted_on = (), len(y)
+        self.sets, self.fitted_on, self.spread = (), len(y), 1.0
         self._capped: dict[float, Weights] = {}
         self._by_anchors: _Factor | None = None
 
