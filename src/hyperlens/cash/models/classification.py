@@ -4,14 +4,8 @@ The paper gives the numbers, not the names; those below are the ones that change
 """
 
 from hyperlens.cash.models import model_hyperparameters as hp
-from hyperlens.cash.models.model import (
-    BOOSTING_STARTS,
-    CHEAP_BOOSTING,
-    CHEAP_LIGHT,
-    GRADIENT_STARTS,
-    LIGHT_STARTS,
-    Model,
-)
+from hyperlens.cash.models.boosted import GRADIENT_STARTS, cat, extreme, light
+from hyperlens.cash.models.model import Model
 
 CRITERION = hp.choice("criterion", ("gini", "entropy"), "Entropy is the log loss of a leaf.")
 WEIGHT = hp.choice(
@@ -63,15 +57,7 @@ CLASSIFIERS = (
         scaled=True,
         starts=({"squares": True},),
     ),
-    Model(
-        "XGBoost",
-        hp.BOOSTING,
-        "boosted_classifier",
-        starts=BOOSTING_STARTS,
-        grown=True,
-        cheap=CHEAP_BOOSTING,
-        package="xgboost",
-    ),
+    extreme("XGBoost", "boosted_classifier"),
     Model(
         "GradientBoostingClassifier",
         (
@@ -113,14 +99,6 @@ CLASSIFIERS = (
     Model("QuadraticDiscriminantAnalysis", (REGULAR,), scaled=True),
 )
 FURTHER = (  # not of the paper; members of a search by the clock where they are installed
-    Model(
-        "LGBMClassifier",
-        hp.LIGHT,
-        "light_classifier",
-        starts=LIGHT_STARTS,
-        grown=True,
-        cheap=CHEAP_LIGHT,
-        package="lightgbm",
-    ),
-    Model("CatBoostClassifier", hp.CAT, "cat_classifier", grown=True, package="catboost"),
+    light("LGBMClassifier", "light_classifier"),
+    cat("CatBoostClassifier", "cat_classifier"),
 )

@@ -60,19 +60,3 @@ class Model:
         always = {"random_state": seed, "n_jobs": 1}
         settings |= {k: always[k] for k in always.keys() & signature(make).parameters.keys()}
         return make(**settings)
-
-
-# What is tried first beside the defaults
-
-GENTLE = {"n_estimators": 300, "learning_rate": 0.05, "subsample": 0.7, "colsample_bytree": 0.7}
-BOOSTING_STARTS: tuple[Mapping[str, Any], ...] = ({"learning_rate": 0.3}, GENTLE)
-CHEAP_BOOSTING = {"max_depth": 4, "max_bin": 64, "learning_rate": 0.2}
-CHEAP_LIGHT = {"num_leaves": 8, "max_bin": 63, "learning_rate": 0.2, "min_child_samples": 10}
-LIGHT_STARTS: tuple[Mapping[str, Any], ...] = (
-    {},
-    {"learning_rate": 0.04, "subsample": 0.7, "colsample_bytree": 0.7},
-)
-GRADIENT_STARTS: tuple[Mapping[str, Any], ...] = (
-    {"max_features": "all"},
-    {"max_features": "all", "n_estimators": 200, "max_depth": 5, "subsample": 0.7},
-)

@@ -6,14 +6,8 @@ before any of them is fitted, so ranges do not depend on the target's units.
 """
 
 from hyperlens.cash.models import model_hyperparameters as hp
-from hyperlens.cash.models.model import (
-    BOOSTING_STARTS,
-    CHEAP_BOOSTING,
-    CHEAP_LIGHT,
-    GRADIENT_STARTS,
-    LIGHT_STARTS,
-    Model,
-)
+from hyperlens.cash.models.boosted import GRADIENT_STARTS, cat, extreme, light
+from hyperlens.cash.models.model import Model
 
 ALPHA = hp.real("alpha", 1e-3, 1e4, 1.0, "Strength of the penalty.", log=True)
 PART = hp.choice(
@@ -53,15 +47,7 @@ REGRESSORS = (
         scaled=True,
         starts=({"squares": True},),
     ),
-    Model(
-        "XGBRegressor",
-        hp.BOOSTING,
-        "boosted_regressor",
-        starts=BOOSTING_STARTS,
-        grown=True,
-        cheap=CHEAP_BOOSTING,
-        package="xgboost",
-    ),
+    extreme("XGBRegressor", "boosted_regressor"),
     Model(
         "GradientBoostingRegressor",
         (
@@ -104,14 +90,6 @@ REGRESSORS = (
     Model("QuadraticRidge", (ALPHA,), "quadratic_ridge", scaled=True),
 )
 FURTHER = (  # not of the paper; members of a search by the clock where they are installed
-    Model(
-        "LGBMRegressor",
-        hp.LIGHT,
-        "light_regressor",
-        starts=LIGHT_STARTS,
-        grown=True,
-        cheap=CHEAP_LIGHT,
-        package="lightgbm",
-    ),
-    Model("CatBoostRegressor", hp.CAT, "cat_regressor", grown=True, package="catboost"),
+    light("LGBMRegressor", "light_regressor"),
+    cat("CatBoostRegressor", "cat_regressor"),
 )
