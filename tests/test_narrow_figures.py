@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from analyses import analysis, changed, trials
 
+import hyperlens as hl
 from hyperlens.explain.run.failures import Failures
 from hyperlens.plots.parts.colours import INK
 from hyperlens.reports.render import report_html
@@ -73,6 +74,13 @@ def failed() -> Failures:
     )  # fmt: skip
 
 
+def front_of_three() -> hl.ParetoFront:
+    space = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0)])
+    costs = np.random.default_rng(0).random((9, 3)).tolist()
+    trials = tuple(hl.Trial(k, {"x": k / 9}, tuple(c)) for k, c in enumerate(costs))
+    return hl.pareto(hl.History(space, tuple(map(hl.Objective, ("a", "b", "c"))), trials))
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A report with a long objective, and a row of values that are near each other."""
@@ -87,6 +95,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         made,
         overview=replace(made[OVERVIEW], objective=LONG),
         failures=failed(),
+        pareto=front_of_three(),
         choice=replace(
             chosen, because=replace(because, contributions=12345.6 * because.contributions)
         ),
@@ -134,6 +143,23 @@ def test_titles_are_broken_anew_for_another_width(opened: Any) -> None:
         f"(many) => document.querySelectorAll('{title} tspan').length === many", arg=narrow
     )
     assert narrow > 1
+
+
+def test_panels_side_by_side_are_stacked_on_a_narrow_page(opened: Any) -> None:
+    """Each as wide as the figure, one above the other, the growth of the front below all."""
+    across, up = opened.evaluate(
+        """() => { const { _fullLayout: all } = document.querySelector("#pareto .plot");
+          return ["x", "y"].map((way) => ["", 2, 3, 4].map((k) => all[`${way}axis${k}`].domain)); }"""
+    )
+    assert across == [[0, 1]] * 4
+    ends = [end for low, high in up for end in (high, low)]
+    assert ends == sorted(ends, reverse=True)
+    assert ends[0] <= 1
+    assert ends[-1] >= 0
+    assert opened.evaluate(
+        """() => { const plot = document.querySelector("#pareto .plot");
+          return plot.clientHeight > 2 * plot.clientWidth; }"""
+    )
 
 
 def test_neutral_marks_have_the_strength_of_text(opened: Any) -> None:

@@ -44,6 +44,7 @@ function coloured(plot) {
 // On a narrow page titles are broken into lines that fit beside the labels of the other axis, which take
 // two lines where they would take too much of the room; panels side by side have few ticks.
 const NARROW = 560, BESIDE = 60, MARGINS = 28; // pixels: a figure, numbers of an axis, left and right
+const STACKED = 0.9, TITLE = 70; // part of its height that a panel keeps above others, pixels of its title
 const LABELS = 0.4, PANEL = 0.6; // parts of a width: most that labels take in one line, a panel beside others
 const CHARACTER = 7, SMALL = 6.3; // pixels of a character of a title and of a value
 
@@ -61,8 +62,29 @@ function broken(text, most) {
   }).join("<br>");
 }
 
+// Panels side by side, each with a titled axis of its own, one above the other; what is below them stays.
+function stacked(layout) {
+  const panels = Object.keys(layout).filter((key) => /^xaxis\d*$/.test(key) && layout[key].domain)
+    .map((key) => [layout[key], layout[key.replace("x", "y")]])
+    .filter(([{ domain: [from, to] }, up]) => to - from < PANEL && up?.title?.text && up.domain);
+  if (panels.length < 2 || !layout.height) return;
+  const [bottom, top] = panels[0][1].domain;
+  const each = (top - bottom) * layout.height * STACKED;
+  const taller = layout.height * (1 - top + bottom) + each * panels.length;
+  for (const [key, axis] of Object.entries(layout)) {
+    if (/^yaxis\d*$/.test(key) && axis.domain?.[1] <= bottom) axis.domain = axis.domain.map((y) => (y * layout.height) / taller);
+  }
+  panels.forEach(([across, up], k) => {
+    across.domain = [0, 1];
+    const low = (bottom * layout.height + each * (panels.length - 1 - k)) / taller;
+    up.domain = [low + (k < panels.length - 1 ? TITLE / taller : 0), Math.min(low + each / taller, 1)];
+  });
+  layout.height = taller;
+}
+
 function fit(layout, width) {
   if (!width || width > NARROW) return;
+  stacked(layout);
   const labelled = [layout.yaxis, layout.yaxis2].filter((axis) => axis?.ticktext);
   const widest = () => CHARACTER * Math.max(0,
     ...labelled.flatMap((axis) => axis.ticktext).flatMap((label) => String(label).split("<br>")).map(lengthOf));
@@ -104,6 +126,7 @@ function draw(plot) {
   const { data, layout } = coloured(plot);
   const first = !drawn.has(plot);
   drawn.set(plot, plot.clientWidth);
+  if (layout.height) plot.style.height = `${layout.height}px`;
   tellConfigurations(data);
   const done = Plotly.react(plot, data, layout, config).catch((problem) => {
     if (drawn.has(plot)) throw problem; // else it was taken from the page while it was drawn
