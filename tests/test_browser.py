@@ -691,6 +691,7 @@ class Rounds:
     def __init__(self, page: Any) -> None:
         self.page = page
         self.round = 0
+        self.asked: list[str] = []
         page.route("**/api/state?*", self._state)
         page.route("**/api/ask", self._ask)
 
@@ -714,6 +715,7 @@ class Rounds:
 
     def _ask(self, route: Any) -> None:
         section = route.request.post_data_json["section"]
+        self.asked.append(section)
         lines = 12 if section == "effects" else 6 + (len(section) + 7 * self.round) % 11
         names = [section] if self.round % 2 else [f"{section}-0", section, f"{section}-2"]
         card = f"<h3>Round {self.round}</h3>{'<p>A line.</p>' * lines}"
@@ -743,6 +745,14 @@ def test_the_reader_of_a_live_page_stays_anywhere_in_it(watch: Open) -> None:
             rounds.next()
             assert page.locator(looked_at).bounding_box()["y"] == pytest.approx(top, abs=1), part
             assert page.evaluate("scrollY") != scrolled
+
+        page.locator("#regions").evaluate("(part) => { part.scrollIntoView(); scrollBy(0, -120); }")
+        rounds.asked.clear()
+        page.locator("#surrogate").select_option("forest")
+        rounds.shown()
+        slow = [section for section in rounds.asked if not SECTIONS[section].quick]
+        assert "regions" in slow[:3]  # what is looked at comes first, with what stands beside it
+        assert slow.index("regions") < slow.index("importance")
 
 
 def test_legends_stay_above_their_figures_in_a_wider_window(

@@ -246,10 +246,17 @@ function adoptHands(place) {
 
 // Choices
 
-const when = (slot) => (slot.quick ? 0 : FIRST.includes(slot.section) ? 1 : LATE.includes(slot.section) ? 3 : 2);
+const lookedAt = ({ place }) => {
+  const { top, bottom, height } = place.getBoundingClientRect();
+  return height > 0 && top < innerHeight && bottom > 0;
+};
+// What is quick, then what is looked at, then the others.
+const when = (slot) =>
+  slot.quick ? 0 : lookedAt(slot) ? 1 : FIRST.includes(slot.section) ? 2 : LATE.includes(slot.section) ? 4 : 3;
 
 function askAll(some = [...slots.values()]) {
-  for (const slot of some.filter(asks).sort((a, b) => when(a) - when(b))) ask(slot);
+  const turns = some.filter(asks).map((slot) => [when(slot), slot]);
+  for (const [, slot] of turns.sort(([a], [b]) => a - b)) ask(slot);
 }
 
 const askChanged = () => askAll([...slots.values()].filter((slot) => JSON.stringify(query(slot)) !== slot.wish));
