@@ -2,10 +2,10 @@
 
     python -m benchmarks.reliability [PART ...] [--every 1] [--cases 20000] [--save]
 
-Parts: kills, shared, held, page, odd, again, load; all of them where none is named. Each has a section
-of docs/results/reliability.md, which `--save` replaces, row by row; so parts that take long can be run
-one at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried, in
-`--minutes` at the most; `again` tries those that were wrong.
+Parts: kills, shared, servers, held, page, odd, again, load; all of them where none is named. Each has a
+section of docs/results/reliability.md, which `--save` replaces, row by row; so parts that take long can
+be run one at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried,
+in `--minutes` at the most; `again` tries those that were wrong.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def main() -> None:
     parts: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
         "kills": (kills.ABOUT, lambda: kills.rows(given.every)),
         "shared": (shared.ABOUT, shared.rows),
+        "servers": (shared.ABOUT, shared.on_servers),
         "held": (held.ABOUT, held.rows),
         "page": (page.ABOUT, page.rows),
         "odd": (odd.ABOUT, lambda: odd.rows(given.first, given.cases, given.minutes)),

@@ -37,12 +37,17 @@ hl.minimize(lambda c, b=1.0: (time.sleep(0.02), cost(c, b))[1], SPACE, {optimize
 
 
 def rows() -> Iterator[Row]:
-    with storages(*COMMANDS) as found:
+    """On a file."""
+    with storages("SQLite") as found:
+        yield from _killed_and_shared("SQLite", found["SQLite"])
+        yield _locked(found["SQLite"])
+
+
+def on_servers() -> Iterator[Row]:
+    with storages("postgresql") as found:
         for kind, create in found.items():
             yield from _killed_and_shared(kind, create)
-        yield _locked(found["SQLite"])
-        if "postgresql" in found:
-            yield _restarted(found["postgresql"])
+            yield _restarted(create)
 
 
 def _started(optimizer: str, trials: int, storage: str) -> subprocess.Popen[bytes]:
