@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import hyperlens as hl
+from benchmarks.machine import description
 from experiments.across import TRIALS, history
 from experiments.real_runs.tasks import FloatArray, Tasks
 
@@ -69,6 +70,7 @@ def page(found: dict[str, FloatArray], tasks: int) -> str:
     lines = [
         "# Short formulas beside the truth", "",
         "`python -m experiments.formula --data FOLDER --runs FOLDER --save`", "",
+        description(), "",
         f"LCBench's {tasks} tasks of odd number (what is tolerated was chosen on the others), runs of "
         f"{TRIALS} trials, all 7 parameters. How many formulas have so many constants, of how many "
         "effects no form fits, and, of those that fit, how far the effect's mean and the formula are "

@@ -267,3 +267,19 @@ def test_a_surrogate_of_any_kind_is_searched_point_by_point() -> None:
     landscape = Predicted(bowl, CUBE.cube, grids)
     value, _ = lowest(landscape, np.array([2, 2, 2]), ((0,), (1,), (2,)))
     assert value[:, 0].tolist() == pytest.approx([1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.0])
+
+
+def test_where_a_surrogate_for_the_whole_space_is_inexact_that_is_said() -> None:
+    """Most trials crowd around the best, which steep costs far away hide from the whole; a plane is
+    written exactly, and nothing is said of it."""
+    even = CUBE.sample(60, 0)
+    crowd = np.vstack([even[:20], 0.7 + 0.1 * (even[20:] - 0.5)])
+    steep = np.exp(9 * np.square(crowd - 0.7).sum(axis=1))
+    for X, y, told in ((crowd, steep, True), (even, even.sum(axis=1), False)):
+        trials = [
+            hl.Trial(k, v, (float(c),))
+            for k, (v, c) in enumerate(zip(CUBE.decode(X), y, strict=True))
+        ]
+        run = hl.History(CUBE, (hl.Objective("loss"),), tuple(trials))
+        found = hl.tunability(run, surrogate="additive")
+        assert any("at single places" in note for note in found.notes) == told
