@@ -29,13 +29,9 @@ from optuna.storages.journal import JournalFileBackend
 import hyperlens as hl
 from benchmarks.machine import description
 from hyperlens.explain.models import fitting
-from hyperlens.sections.choices import Choices
-from hyperlens.sections.explanation import Explanation
-from hyperlens.sections.plan import PLAN
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "report.md"
 TRIALS, MANY, MOST, PARAMETERS, CLIENTS = 1000, 20_000, 100_000, 10, 50
-STEPS = 100  # of a learning curve
 
 Row = tuple[str, str, str]
 
@@ -175,9 +171,6 @@ def report_rows(folder: Path) -> list[Row]:
     cold = explained(small, page, compiled)
     size = page.stat().st_size / 1e6
     warm = explained(small, page, compiled)
-    curved = stored(folder, TRIALS, STEPS)
-    with_curves = explained(curved, page, compiled)
-    longer = page.stat().st_size / 1e6 - size
     many = explained(large, page, compiled)
     big = page.stat().st_size / 1e6
     most = explained(tabled(folder, MOST, 2 * PARAMETERS), page, compiled)
@@ -190,16 +183,6 @@ def report_rows(folder: Path) -> list[Row]:
         ),
         ("the same, later runs", str(warm), ""),
         ("its size", f"{size:.1f} MB", "at most 10 MB"),
-        (
-            f"what learning curves of {STEPS} steps add to it",
-            f"{added(small, curved):.1f} s of processors, {longer:.1f} MB",
-            "at most 3 s, 2 MB",
-        ),
-        (
-            "by how much the whole command with them takes longer, one run each",
-            f"{with_curves.processors - warm.processors:.1f} s of processors",
-            "",
-        ),
         (f"report of {MANY} x {PARAMETERS}, later runs", f"{many}, {big:.1f} MB", ""),
         (
             f"report of {MOST} x {2 * PARAMETERS} from a table",
@@ -208,20 +191,6 @@ def report_rows(folder: Path) -> list[Row]:
         ),
         *sample_rows(large),
     ]
-
-
-def added(plain: Path, curved: Path) -> float:
-    """Seconds of processors that curves take: to be read, and to be shown."""
-    hl.importance(hl.read(plain), 1, level=None, surrogate="forest")  # so that all is loaded
-    taken = []
-    for source in (plain, curved):
-        start = time.process_time()
-        run = hl.read(source)
-        taken.append(time.process_time() - start)
-    (section,) = (s for s in PLAN if s.id == "curves")
-    start = time.process_time()
-    section.cards(Explanation(run, Choices()))
-    return time.process_time() - start + taken[1] - taken[0]
 
 
 def tabled(folder: Path, trials: int, parameters: int) -> Path:
