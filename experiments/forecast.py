@@ -107,7 +107,11 @@ def _history(tasks: Tasks, X: FloatArray, y: FloatArray) -> hl.History:
 def _cut(tasks: Tasks, task: str, X: FloatArray, y: FloatArray, place: int) -> Iterator[Row]:
     """What was forecast of a run that was cut, and what came."""
     for n in (cut for cut in CUTS if cut < len(y)):
-        found = hl.forecast(_history(tasks, X[:n], y[:n]), error=_error(y))
+        try:
+            found = hl.forecast(_history(tasks, X[:n], y[:n]), error=_error(y))
+        except hl.AnalysisError:  # nothing is learnt from so few trials, and that is said
+            yield {"n": n, "search": "refused"}
+            continue
         fresh = tasks.cost(task)(np.random.default_rng([n, place]).random((max(MORE), 7)))
         best = float(y[:n].min())
         for k, more in enumerate(MORE):
@@ -169,6 +173,7 @@ def _page(rows: list[Row]) -> list[str]:
         "## Do the intervals hold?",
         _coverage(cuts),
         HOLD,
+        _refused(cuts),
         "## What does stopping save?",
         (__doc__ or "").split("\n\n")[3].strip(),
         _saving(rows),
@@ -193,6 +198,15 @@ def _coverage(rows: list[Row]) -> str:
             lines.append((sampler, going, str(n), str(len(tasks)), *cells, held, f"{nothing:.0%}"))
     heads = [f"{k} more (expected, real)" for k in MORE]
     return table(("run", "then", "trials", "runs", *heads, "all", "nothing gained"), lines)
+
+
+def _refused(rows: list[Row]) -> str:
+    """Which cut runs had no forecast."""
+    named = [f"{r['task']} ({r['sampler']}, {r['n']})" for r in rows if r["search"] == "refused"]
+    if not named:
+        return "No run was refused."
+    why = "Refused, because the surrogate predicts next to nothing, and not counted"
+    return f"{why}: {', '.join(named)}."
 
 
 def _held(row: Row) -> bool:
