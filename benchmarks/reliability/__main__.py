@@ -2,10 +2,10 @@
 
     python -m benchmarks.reliability [PART ...] [--every 1] [--cases 20000] [--save]
 
-Parts: kills, shared, servers, held, page, odd, again, load; all of them where none is named. Each has a
-section of docs/results/reliability.md, which `--save` replaces, row by row; so parts that take long can
-be run one at a time. `--every 3` kills at every third write, `--cases` is how many odd cases are tried,
-in `--minutes` at the most; `again` tries those that were wrong.
+Parts: kills, shared, servers, held, page, odd, again, load, live, tuned; all of them where none is
+named. Each has a section of docs/results/reliability.md, which `--save` replaces, row by row; so parts
+that take long can be run one at a time. `--every 3` kills at every third write, `--cases` is how many
+odd cases are tried, in `--minutes` at the most; `again` tries those that were wrong.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ def main() -> None:
         "odd": (odd.ABOUT, lambda: odd.rows(given.first, given.cases, given.minutes)),
         "again": (odd.AGAIN, lambda: odd.again(given.again)),
         "load": (load.ABOUT, load.rows),
+        "live": (load.LIVE, load.live),
+        "tuned": (load.ABOUT, load.tuned),
     }
     if unknown := set(given.parts) - parts.keys():
         parser.error(f"there is no part {', '.join(unknown)}; choose of {', '.join(parts)}")

@@ -35,7 +35,8 @@ ABOUT = """
 Seconds are those of processors, of all processes together, and of the clock; where others want the cores
 too the clock tells more of them than of Hyperlens. A row has failed if the seconds of processors or the
 memory are more than what is wanted.
-
+"""
+LIVE = f"""{ABOUT}
 First cards are not there in 3 s: the worker that makes them imports for 1.4 s (0.6 of them SciPy's
 statistics, which ConfigSpace loads), reads the 500,000 values of the study for 2 s, and draws for 0.7 s,
 one after the other. The page's own process takes 0.9 s besides, and a second worker, for which nobody
@@ -53,9 +54,12 @@ def rows() -> Iterator[Row]:
         yield from _sampled(folder)
         yield _told(folder)
         yield _read(folder)
-        yield from _served(folder)
-        yield from _listed(folder)
-    yield from _tuned()
+
+
+def live() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as name:
+        yield from _served(Path(name))
+        yield from _listed(Path(name))
 
 
 def _explained(folder: Path) -> Iterator[Row]:
@@ -235,6 +239,7 @@ def _served(folder: Path) -> Iterator[Row]:
     filled(path, 1, SERVED)
     served = Served(path)
     try:
+        served.until("/api/runs")
         served.until("/api/state?run=0")
         served.page.card("overview")
         used, clock = served.used(), served.clock()
@@ -274,7 +279,7 @@ def _listed(folder: Path) -> Iterator[Row]:
         served.close()
 
 
-def _tuned() -> Iterator[Row]:
+def tuned() -> Iterator[Row]:
     """Many threads tell costs to one run; what its storage takes is what all its calls take together."""
     with storages("postgresql") as found:
         if not found:
