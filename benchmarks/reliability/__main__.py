@@ -57,7 +57,7 @@ def main() -> None:
         "again": (odd.AGAIN, lambda: odd.again(given.again)),
         "load": (load.ABOUT, load.rows),
         "live": (load.LIVE, load.live),
-        "tuned": (load.ABOUT, load.tuned),
+        "tuned": (load.TUNING, load.tuned),
     }
     if unknown := set(given.parts) - parts.keys():
         parser.error(f"there is no part {', '.join(unknown)}; choose of {', '.join(parts)}")

@@ -42,6 +42,10 @@ statistics, which ConfigSpace loads), reads the 500,000 values of the study for 
 one after the other. The page's own process takes 0.9 s besides, and a second worker, for which nobody
 waits, 0.5 s and more.
 """
+TUNING = """
+Milliseconds are those of the clock that all calls to the storage take, also while others have the
+cores; the server and the search share them.
+"""
 EXPLAINED, READ, SERVED, LISTED, TUNED, WORKERS = 100_000, 1_000_000, 50_000, 1000, 5000, 32
 FEW, PARAMETERS = 10_000, 20
 MORE = {"MOST_GP_TRIALS": 2, "MOST_FOREST_TRIALS": 4}  # times as many rows as are learnt from
