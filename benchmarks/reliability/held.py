@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,7 @@ HELD: dict[str, tuple[str, ...]] = {  # what is held: files, or their tests by w
 
 
 def rows() -> Iterator[Row]:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored in the background
     for what, places in HELD.items():
         tried = failed = 0
         for place in places:
