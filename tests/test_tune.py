@@ -203,7 +203,7 @@ def test_whatever_the_objective_does_is_a_trial_with_its_reason(folder: Path, tu
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     reasons = {
-        0: "ValueError: \x1b[31mred flag (train.py, line 29)",
+        0: "ValueError: \x1b[31mred flag (train.py, line 33)",
         1: "its process ended itself with exit code 5",
         2: "its process was ended by SIGSEGV",
         3: "took longer than 1 s",
@@ -227,7 +227,10 @@ def test_if_every_trial_fails_the_first_reasons_are_told(folder: Path, tune: Tun
 WRONG = [
     (["train.py"], "does not name a function; write it like train.py:loss"),
     (["gone.py:loss"], "There is no file 'gone.py'"),
-    (["train.py:los"], "has no function 'los'; choose one of 'loss', 'accuracy', 'trouble'"),
+    (
+        ["train.py:los"],
+        "has no function 'los'; choose one of 'loss', 'accuracy', 'several', 'trouble'",
+    ),
     (["train.py:SOMETHING"], "has something else than a function called 'SOMETHING'"),
     (["broken.py:f"], "'broken.py' cannot be imported (SyntaxError"),
     (["no.such.module:f"], "'no.such.module' cannot be imported (ModuleNotFoundError"),
