@@ -443,7 +443,8 @@ are. *Ours* is `hl.importance` as it comes, with the surrogate that leads; *addi
 kernel) and *forest* are its surrogates alone. *Pairs* is the error of our pair shares, not
 rescaled; Optuna gives none. *Lowest* compares ours with Optuna's three. PED-ANOVA answers another
 question (what tells the best trials from all) and is listed because it is Optuna's default. The
-truth is over the whole space in every row, also where TPE chose the trials."""
+truth is over the whole space in every row, also where TPE chose the trials. Settings for runs that crowd
+were chosen on the same functions, with other seeds (100 and more), and on LCBench tasks."""
 
 
 LOOKS = """\
