@@ -16,8 +16,8 @@ import numpy as np
 
 from hyperlens.explain.models.curves import mean_of
 from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.tunability.board import MOST_PLAYERS, Board
 from hyperlens.explain.tunability.lattice import lowest
-from hyperlens.explain.tunability.worths import Board
 from hyperlens.spaces.cube import Cube, FloatArray
 from hyperlens.surrogates.outlook.landscape import place_of
 
@@ -132,7 +132,7 @@ def _ways(
 ) -> tuple[FloatArray, list[tuple[int, ...]]]:
     """The ways from the start to the best of each set of columns, of those that reach furthest."""
     cube = fitted.cube
-    landscape = Board(fitted, start, start[None], 0).landscape(1.0)
+    landscape = Board(fitted, start, start[None], 0).landscape(1.0, MOST_PLAYERS)
     place = place_of(landscape.grids, start)
     ends = []
     for S in combinations(_strongest(fitted, start, size), size):

@@ -35,7 +35,7 @@ def lowest(
     inside, functions = members(len(players)), landscape.count
     value = np.empty((len(inside), functions))
     place = np.tile(start, (len(inside), functions, 1))
-    value[0] = landscape.at(np.tile(start, (functions, 1, 1)))[:, 0]
+    value[0] = _at(landscape, np.tile(start, (functions, 1, 1)))[:, 0]
     whole = _lowest_of_all(landscape, start, functions, players, seed)
     for size in range(1, len(players) + 1):
         level = np.flatnonzero(inside.sum(axis=1) == size)
@@ -54,6 +54,11 @@ def lowest(
     return value, place
 
 
+def _at(landscape: Landscape, k: IntArray) -> FloatArray:
+    """Values at places, (D, C)."""
+    return landscape.values(landscape.at(k))
+
+
 def _lowest_of_all(
     landscape: Landscape, start: IntArray, functions: int, players: Players, seed: int
 ) -> IntArray:
@@ -64,7 +69,8 @@ def _lowest_of_all(
     free = [j for axes in players for j in axes]
     k[:, 1:, free] = rng.integers(0, sizes, (STARTS - 1, len(sizes)))[:, free]
     everyone = np.ones((STARTS, len(players)), dtype=bool)
-    return _descended(landscape, k, everyone, players)[1]
+    found = _descended(landscape, k, everyone, players)[1]
+    return np.unique(found, axis=1)  # of one function many starts lead to one place
 
 
 def _from_smaller(
@@ -91,7 +97,7 @@ def _restricted(
     """The lowest of all places, of which coalitions have their part while the rest stays, (D, C, d)."""
     moved = _members(level, inside, players, len(start))[None, :, None]
     k = np.where(moved, whole[:, None], start)  # (D, C, s, d)
-    value = landscape.at(k.reshape(len(k), -1, len(start))).reshape(k.shape[:3])
+    value = _at(landscape, k.reshape(len(k), -1, len(start))).reshape(k.shape[:3])
     return np.asarray(np.take_along_axis(k, value.argmin(axis=2)[..., None, None], axis=2)[:, :, 0])
 
 
@@ -110,7 +116,7 @@ def _best_drawn(
     moved = _members(level, inside, players, len(start))[:, None]
     drawn = rng.integers(0, sizes, (len(level), many, len(start)))
     k = np.where(moved, drawn, start)
-    value = landscape.at(k.reshape(1, -1, len(start))).reshape(len(level), many)
+    value = _at(landscape, k.reshape(1, -1, len(start))).reshape(len(level), many)
     return np.asarray(k[np.arange(len(level)), value.argmin(axis=1)][None])
 
 
@@ -126,7 +132,8 @@ def _descended(
     landscape: Landscape, k: IntArray, inside: BoolArray, players: Players
 ) -> tuple[FloatArray, IntArray]:
     """Values (D, C) and places (D, C, d) after moving members, one after another, while it helps."""
-    value = landscape.at(k)
+    states = landscape.at(k)
+    value = landscape.values(states)
     unsettled = np.ones(len(inside), dtype=bool)  # coalitions in which something still moves
     for _ in range(MOST_SWEEPS):
         before = value.copy()
@@ -134,10 +141,13 @@ def _descended(
             rows = np.flatnonzero(inside[:, p] & unsettled)
             for j in axes if len(rows) else ():
                 change = landscape.change(k[:, rows], j)
-                best = change.argmin(axis=-1)
-                gained = np.take_along_axis(change, best[..., None], axis=-1)[..., 0]
-                k[:, rows, j] = np.where(gained < 0, best, k[:, rows, j])
-                value[:, rows] += np.minimum(gained, 0.0)
+                there = landscape.values(states[:, rows, None] + change)
+                best = there.argmin(axis=-1)
+                lower = np.take_along_axis(there, best[..., None], axis=-1)[..., 0]
+                best = np.where(lower < value[:, rows], best, k[:, rows, j])
+                k[:, rows, j] = best
+                states[:, rows] += np.take_along_axis(change, best[..., None], axis=-1)[..., 0]
+                value[:, rows] = np.minimum(lower, value[:, rows])
         scale = 1e-9 * (1 + np.abs(value))
         unsettled = np.asarray((before - value > scale).any(axis=0))
         if not unsettled.any():

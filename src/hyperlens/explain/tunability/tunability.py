@@ -22,10 +22,11 @@ from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import Ground, Verdict, grounds, guessed, judge, of_band
 from hyperlens.explain.run.configurations import Named, Which, named
 from hyperlens.explain.shapley.games import shapley
+from hyperlens.explain.tunability.board import DRAWS, TRIALS, Board
 from hyperlens.explain.tunability.faithful import faithful_pairs
 from hyperlens.explain.tunability.lattice import Players
 from hyperlens.explain.tunability.tunability_words import ALONE, MEANING, PAIR, TITLES, VALUE, said
-from hyperlens.explain.tunability.worths import DRAWS, GAMES, TRIALS, Board, Game, Worths, worths
+from hyperlens.explain.tunability.worths import GAMES, Game, Worths, worths
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -35,7 +36,6 @@ from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import effect_name, number, percent, setting, signed
 
-OFF = 0.25  # of what all together have: if it is so far from what draws have there, that is said
 DUST = 1e-12  # of the predictions: smaller differences of them are rounding
 
 
@@ -219,9 +219,7 @@ def _record(
         seed=seed,
         quality=fitted.quality,
         verdict=judge((*grounds(history, fitted, ()), _sure(worth[-1, 0], *whole))),
-        notes=fitted.notes
-        + _forbidden(history, fitted, game, played)
-        + _as_drawn(fitted, game, start, played, measured.sign),
+        notes=fitted.notes + _forbidden(history, fitted, game, played),
     )
 
 
@@ -280,25 +278,4 @@ def _forbidden(history: History, fitted: Fitted, game: Game, played: Worths) -> 
         return ()
     return (
         "The space forbids the configuration that is reached: forbidden combinations are not left out.",
-    )
-
-
-def _as_drawn(
-    fitted: Fitted, game: Game, start: Named, played: Worths, sign: float
-) -> tuple[str, ...]:
-    """What draws cost where all together lead, as they were drawn: written as weights for the whole
-    space, by which coalitions are searched, they are less exact at single places."""
-    model, leads = fitted.model, game in ("tunability", "mistunability")
-    if not leads or not isinstance(model, Additive) or not model.sets:
-        return ()
-    places = np.vstack([start.vector, fitted.cube.vectors(played.best[None])[0]])
-    here, there = model.costs(places).mean(axis=1)
-    gained = float(here - there if game == "tunability" else there - here)
-    whole = float(played.worth[-1, 0])
-    if abs(gained - whole) <= OFF * abs(whole):
-        return ()
-    both = f"{number(sign * float(here))} and {number(sign * float(there))}"
-    return (
-        "Written for the whole space the surrogate is less exact at single places: asked for these two "
-        f"configurations alone it expects {both}, a difference of {number(gained)}.",
     )

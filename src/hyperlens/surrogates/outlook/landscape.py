@@ -2,11 +2,12 @@
 
 A place is one point of the grid of each axis. Several functions are asked at once, each at places of
 its own. An additive process changes along an axis by that axis's functions alone, whose coefficients
-are products of matrices; any other surrogate is predicted at every point.
+are products of matrices; any other surrogate is predicted at every point. What is searched may be made
+of such functions (as_drawn.py), so that a search carries these along: its states.
 
 Symbols
     D, C     functions, and places of each
-    k        places, (D, C, d): points of the grids
+    k        places, (D, C, d) or, the same of all functions, (1, C, d): points of the grids
     g        points of an axis
     phi      functions of an axis at its points, the last row 0: inactive
 """
@@ -35,10 +36,13 @@ class Landscape(Protocol):
     drawn: int  # places that are looked at before a search, for each that is searched
 
     def at(self, k: IntArray) -> FloatArray:
-        """Values at places, (D, C)."""
+        """States at places, (states, C)."""
 
     def change(self, k: IntArray, j: int) -> FloatArray:
-        """What moving axis j to each of its points would change, (D, C, g)."""
+        """What moving axis j to each of its points would change of the states, (states, C, g)."""
+
+    def values(self, states: FloatArray) -> FloatArray:
+        """Values (D, ...) of states (states, ...)."""
 
 
 def grid_of(axis: Axis, also: FloatArray, points: int = POINTS) -> FloatArray:
@@ -77,6 +81,9 @@ class Predicted:
     def change(self, k: IntArray, j: int) -> FloatArray:
         return _by_moving(self, k, j)
 
+    def values(self, states: FloatArray) -> FloatArray:
+        return states
+
 
 class Drawn:
     """Drawn functions of an additive process, or their mean.
@@ -100,7 +107,7 @@ class Drawn:
         self.phi = [_with_inactive(b.at(axis.snap(grid))) for b, axis, grid in bases]
 
     def at(self, k: IntArray) -> FloatArray:
-        total = np.empty(k.shape[:-1])
+        total = np.empty((self.count, k.shape[1]))
         for first in range(0, k.shape[1], CHUNK):
             seen = self._seen(k[:, first : first + CHUNK])
             value = np.repeat(self.weights.trend[:, None], seen.shape[1], axis=1)
@@ -117,8 +124,12 @@ class Drawn:
         along = self._coefficients(j, self._others(seen), owned=False) @ self.phi[j][:-1].T
         along -= np.take_along_axis(along, k[..., j, None], axis=-1)
         if j in self.cube.conditions:
-            along[seen[..., j] == len(self.grids[j])] = 0.0
+            inactive = seen[..., j] == len(self.grids[j])
+            along[np.broadcast_to(inactive, along.shape[:2])] = 0.0
         return np.asarray(along)
+
+    def values(self, states: FloatArray) -> FloatArray:
+        return states
 
     def _coefficients(
         self, j: int, others: tuple[FloatArray, FloatArray], owned: bool
@@ -130,7 +141,7 @@ class Drawn:
         if pairs.shape[1]:
             found[..., : pairs.shape[-1]] += singles @ pairs
         if triples.shape[1]:
-            ahead = (thirds @ triples).reshape(*thirds.shape, -1)
+            ahead = (thirds @ triples).reshape(*found.shape[:2], thirds.shape[-1], -1)
             found[..., : ahead.shape[-1]] += (thirds[..., None, :] @ ahead)[..., 0, :]
         return found
 
@@ -229,5 +240,5 @@ def _by_moving(landscape: Landscape, k: IntArray, j: int) -> FloatArray:
     size = len(landscape.grids[j])
     moved = np.repeat(k, size, axis=1)
     moved[..., j] = np.tile(np.arange(size), k.shape[1])
-    values = landscape.at(moved).reshape(*k.shape[:2], size)
+    values = landscape.at(moved).reshape(-1, k.shape[1], size)
     return np.asarray(values - np.take_along_axis(values, k[..., j, None], axis=-1))
