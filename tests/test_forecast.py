@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -45,7 +46,7 @@ def test_a_random_search_gains_what_simulated_ones_do() -> None:
 def test_ranks_of_the_lowest_of_some_values() -> None:
     """P(the lowest of k of 1..N is above i) = (1 - i / N)^k; its mean is a sum of that."""
     values = np.tile(np.arange(2048.0)[:, None], (1, 64))
-    known = Prospect(40, np.full(64, 2048.0), values, np.zeros(64), np.zeros((64, 1)), 0.0)
+    known = Prospect(40, np.full(64, 2048.0), values, np.zeros(64), np.zeros((64, 1)), 0.0, 1.0)
     for k in (1, 10, 100):
         mean = np.sum((1 - np.arange(1, 2048) / 2048) ** k)
         assert known.gains("random", k).mean() == pytest.approx(2048 - mean, abs=0.02 * mean + 1)
@@ -227,3 +228,14 @@ def test_what_fails_is_neither_promised_nor_proposed() -> None:
         for t, fails in zip(run.trials, by_chance, strict=True)
     )
     assert failing(hl.History(SQUARE, run.objectives, trials), None, 0) is None
+
+
+def test_gains_of_a_search_by_a_model_by_hand() -> None:
+    """The geometric mean of a draw's distance and half the reach, and never far beyond the draw."""
+    best, lowest = np.full(3, 9.0), np.array([1.0, 9.0, 8.99])
+    known = Prospect(50, best, np.zeros((1, 3)), lowest, np.zeros((3, 1)), 0.0, 4.0)
+    gains = known.gains("model", 50).reshape(-1, 3)
+    phi = gains[:, 0] / math.sqrt(8.0 * 4.0 / 2)
+    assert np.median(phi) == pytest.approx(MIDDLE, rel=0.1)
+    assert (gains[:, 1] == 0).all()
+    assert gains[:, 2].max() == pytest.approx(3 * 0.01)

@@ -141,7 +141,7 @@ def test_repeats_tell() -> None:
     exact = hl.winner(with_more(history, [(5, cost)]))
     assert exact.noise == 0
     assert exact.probability.tolist() == [1.0, *([0.0] * (len(exact.trial) - 1))]
-    assert "a repeated cost is the same" in exact.sentence
+    assert "the costs show no noise" in exact.sentence
     rng = np.random.default_rng(5)
     base = truth(dict(history.trials[once.best].values))
     more = [(once.best, base + 0.3 * float(rng.normal())) for _ in range(30)]

@@ -14,6 +14,7 @@ from experiments.confirm.measure import Row, rows
 from experiments.confirm.search import EXPLAIN, TRIALS
 
 MUCH = 1.0  # points of accuracy
+SEARCHED = ("effect", "error", "width", "regret", "seconds")  # keys of a search that are shown
 READING = """\
 The truth is known: YAHPO's empirical model of LCBench can be evaluated anywhere (real_runs.md says how,
 and which space and runs these are). All rows ask the additive Gaussian process, which leads on these
@@ -178,20 +179,15 @@ def _worst(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> list[st
 
 def _search(found: Sequence[Row]) -> list[str]:
     tasks = list(dict.fromkeys(row["task"] for row in found))
-    alone, shared = ([row for row in found if row["explain"] == part] for part in (0.0, EXPLAIN))
+    seeds = len({row["seed"] for row in found})
     best = {
         task: min(min(r["best"], r["known"]) for r in found if r["task"] == task) for task in tasks
     }
     for row in found:
         row["regret"] = 100 * (row["best"] - best[row["task"]])
+    alone, shared = ([_over_seeds(found, task, part) for task in tasks] for part in (0.0, EXPLAIN))
     lines = [
-        [
-            name,
-            *(
-                f"{_mean(these, key):.3g}"
-                for key in ("effect", "error", "width", "regret", "seconds")
-            ),
-        ]
+        [name, *(f"{_mean(these, key):.3g}" for key in SEARCHED)]
         for name, these in (("expected improvement", alone), (f"explain={EXPLAIN}", shared))
     ]
     compared = []
@@ -214,25 +210,30 @@ def _search(found: Sequence[Row]) -> list[str]:
         )
     header = ["search", "effects", "error of shares", "width", "regret, points", "CPU s"]
     return [
-        f'{TRIALS} trials of `hl.minimize(..., acquisition="ei")` on each of {len(tasks)} tasks, the '
-        "same initial design; regret against the best that is known of a task, in points of accuracy.",
+        f'{TRIALS} trials of `hl.minimize(..., acquisition="ei")` on each of {len(tasks)} tasks with '
+        f"{seeds} seeds, the same initial design; of a task the mean over seeds counts. Regret is "
+        "against the best that is known of a task, in points of accuracy.",
         table(header, lines),
         table(["", f"explain={EXPLAIN} against none", "tasks", "p"], compared),
         _dearer(alone, shared),
     ]
 
 
+def _over_seeds(found: Sequence[Row], task: str, part: float) -> Row:
+    """Means over the runs of a task."""
+    these = [row for row in found if row["task"] == task and row["explain"] == part]
+    return {key: _mean(these, key) for key in SEARCHED}
+
+
 def _dearer(alone: Sequence[Row], shared: Sequence[Row]) -> str:
-    """On how many tasks the trials for the explanation cost the search more than a point."""
-    more = [b["regret"] - a["regret"] for a, b in zip(alone, shared, strict=True)]
-    much = sorted(x for x in more if x > MUCH)
-    if not much:
-        return f"On no task is the regret larger by more than {MUCH:g} point of accuracy."
-    middle = float(np.median([row["regret"] for row in shared]))
+    """On how many tasks the trials for the explanation cost the search more than a point, or won it."""
+    more = np.array([b["regret"] - a["regret"] for a, b in zip(alone, shared, strict=True)])
+    before, after = (np.median([row["regret"] for row in part]) for part in (alone, shared))
     return (
-        f"On {len(much)} of {len(more)} tasks the regret is larger by more than {MUCH:g} point, by up "
-        f"to {much[-1]:.1f}, and these make its mean; its median is {middle:.2f} points, without the "
-        f"explanation {np.median([row['regret'] for row in alone]):.2f}."
+        f"On {(more > MUCH).sum()} of {len(more)} tasks the regret is larger by more than {MUCH:g} "
+        f"point of accuracy (at most by {max(more.max(), 0):.1f}), on {(more < -MUCH).sum()} smaller "
+        f"(at most by {max(-more.min(), 0):.1f}). Its median is {after:.2f} points, without the "
+        f"explanation {before:.2f}."
     )
 
 

@@ -220,7 +220,7 @@ def winner(
         truth = true_costs(history.space.cube, measured, model, noise, seed, useful)
     if matters is None:
         matters = MATTERS * float(np.median(small.observed) - small.observed[useful].min())
-    known = noise == 0 or told_apart(measured, model)
+    known = truth.exact or told_apart(measured, model)
     likeliest = np.lexsort((truth.expected[truth.rivals], -truth.probability))[:FIVE]
     needed, chance = repeats_needed(truth.draws[:, likeliest], truth.noise, sure, matters, seed)
     record = Winner(
@@ -232,7 +232,7 @@ def winner(
         single=history.best(objective).number,
         single_of=int(tried.trial[tried.which[history.best_row(history.data(objective))]]),
         noise=float(np.sqrt(np.mean(truth.noise**2))),
-        known_noise=noise is not None or measured.exact,
+        known_noise=noise is not None or truth.exact,
         told_apart=known,
         five=tuple(small.trial[truth.rivals[likeliest]].tolist()),
         needed=needed,

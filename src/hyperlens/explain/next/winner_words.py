@@ -28,6 +28,12 @@ def sentence(record: Winner) -> str:
     )
     if record.probability[0] >= SURELY:
         return f"{told}{_why_sure(record)}."
+    if record.noise == 0:
+        return (
+            f"Trial {record.best} has the best {record.objective} of the {record.configurations} "
+            "configurations tried, others have the same, and the costs show no noise: repeats would "
+            "not tell them apart."
+        )
     return f"{told}; {_lead(record)}; {_repeats(record)}."
 
 
@@ -83,7 +89,7 @@ def _of(probability: float) -> str:
 
 def _why_sure(record: Winner) -> str:
     if record.noise == 0:
-        return ", for a repeated cost is the same"
+        return ", for the costs show no noise"
     return f": the noise, about {number(record.noise, 2)}, is small"
 
 

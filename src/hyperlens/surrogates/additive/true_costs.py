@@ -10,7 +10,8 @@ where f is the process and h what of the true costs it cannot tell: effects of m
 edges, roughness. h is a second process, of a product kernel or without any correlation. How much of g is
 noise and over which distance h is alike is left open: each of some cases (CASES) weighs as much as its
 prior times the likelihood of the costs. Repeats, if there are any, tell noise from an h without
-correlation; without them nothing does, and the prior decides.
+correlation, and neighbours bound it (neighbours.py); without them nothing does, and the prior decides.
+Where repeats are the same, or neighbours so alike that noise could not matter, costs are exact.
 
 Given a set and a case true costs are normal:
 
@@ -37,6 +38,7 @@ from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import NODE_WEIGHTS, NODES, Additive
 from hyperlens.surrogates.additive.kernel import JITTER
 from hyperlens.surrogates.additive.learnt_set import LearntSet
+from hyperlens.surrogates.additive.neighbours import Neighbours
 from hyperlens.surrogates.gaussian_process.kernels import factors_of, gram, is_category
 
 DRAWS = 4096
@@ -47,6 +49,10 @@ NEGLIGIBLE = 0.01  # weight of a case, beside the largest, below which it is not
 TOLD_APART = 0.05  # R2 of a cost by the others: if it is less, noise may be all there is
 BY_CHANCE = 0.01  # probability by which noise alone passes for differences
 REPEATED = 5  # rows of configurations that were measured before, from which on they tell the noise
+QUIET = (
+    (0.9, 1e-3),
+    (0.5, 0.05),
+)  # quantiles, parts of how far they are from the best: less noise is none
 INACTIVE = 0.5  # correlation of h where a parameter is active and where it is not
 
 
@@ -119,6 +125,11 @@ class TrueCosts:
     noise: FloatArray  # (D,)
 
     @property
+    def exact(self) -> bool:
+        """Is there no noise?"""
+        return not self.noise.any()
+
+    @property
     def probability(self) -> FloatArray:
         """That each rival is the best of all, (s,)."""
         best = self.draws == self.draws.min(axis=1, keepdims=True)
@@ -140,7 +151,8 @@ def true_costs(
     the best of the configurations `among` which it is asked, or of all; `every` one of them, if asked.
     """
     among = np.arange(len(measured.X)) if among is None else among
-    if noise == 0 or (noise is None and measured.exact):
+    neighbours = Neighbours.of(cube, measured.X)
+    if noise == 0 or (noise is None and _quiet(measured, neighbours)):
         costs = measured.means(measured.y)
         rivals = among if every else among[_lowest(costs[among], MOST_RIVALS)]
         return TrueCosts(rivals, costs[None, rivals], costs, np.zeros(1))
@@ -153,6 +165,8 @@ def true_costs(
         K = one.kernel.gram(rows, rows)
         found = [_Posterior(one, K, alike[c.length], c, measured, noise) for c in cases]
         logs = np.array([p.log_likelihood + np.log(p.case.prior) for p in found])
+        if noise is None:
+            logs += [p.alike_enough(neighbours) for p in found]
         part = np.exp(logs - logs.max())
         posteriors += found
         weights.append(part / part.sum() / len(model.sets))
@@ -170,6 +184,15 @@ def true_costs(
     drawn = [p.draw(rivals, k, rng) for p, k in zip(chosen, counts, strict=True) if k > 0]
     draws = np.vstack([d for d, _ in drawn])
     return TrueCosts(rivals, draws, expected, np.concatenate([s for _, s in drawn]))
+
+
+def _quiet(measured: Measured, neighbours: Neighbours) -> bool:
+    """Were repeats the same, or are neighbours so alike that a noise could not matter?"""
+    if measured.freedom:
+        return measured.exact
+    costs = measured.means(measured.y)
+    least = min(part * float(np.quantile(costs, q) - costs.min()) for q, part in QUIET)
+    return neighbours.limit(costs) <= least**2
 
 
 def _may_be_best(lowest: FloatArray, expected: FloatArray, observed: FloatArray) -> IntArray:
@@ -291,6 +314,13 @@ class _Posterior:
             value -= 0.5 * (measured.freedom * float(np.log(g)) + within)
         self._forget()
         return value
+
+    def alike_enough(self, neighbours: Neighbours) -> float:
+        """Logarithm of how probably neighbours would be as alike as they are with this noise."""
+        likely = neighbours.probability(
+            self.measured.means(self.learnt.z), float((self.noise / self.measured.repeats).min())
+        )
+        return float(np.log(max(likely, 1e-300)))
 
     @cached_property
     def moments(self) -> tuple[FloatArray, FloatArray]:

@@ -3,11 +3,13 @@
 A draw of an additive process is a function that agrees with the trials there are. A random search of
 k more trials finds the lowest of its values at k configurations: of N values in ascending order, none
 of the first i is found with probability (1 - i / N)^k, so the value that is found is drawn by its
-rank. A search by a model goes a part phi of the way to the lowest value of all, for which each draw is
-searched. How long that part is depends on how much longer the run gets, k / n; it was learnt on runs of
-TPE and of our own optimiser on LCBench tasks with an even number (docs/results/forecast.md), as was how
-often nothing better is found: as rarely as if each trial were RECORDS random ones, for a random search
-of n trials finds nothing better in k more with probability n / (n + k).
+rank. A search by a model goes a part phi of a way for which each draw is searched for its lowest value.
+The distance to that is too short where the process is too sure and too long where it knows little; half
+of how far the best quarter of the trials reaches errs otherwise, so the way is the geometric mean of the
+two, and what is gained at most FARTHEST times the distance. phi depends on how much longer the run gets,
+k / n; it was learnt on runs of TPE on LCBench tasks with an even number (docs/results/forecast.md), as
+was how often nothing better is found: as rarely as if each trial were RECORDS random ones, for a random
+search of n trials finds nothing better in k more with probability n / (n + k).
 
 Gains are of the true cost: that of the configuration that is expected to be best, less that of the
 best new one; none is below 0. Where there are limits, only what keeps them in a draw is of use to it
@@ -17,7 +19,7 @@ Symbols
     D        draws
     N        configurations at which draws are looked at
     n, k     trials there are, more trials
-    phi      part of the way to the lowest value that a search by a model goes
+    phi      part of the way that a search by a model goes
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ ROUNDS = 4  # of the search for the lowest value of each draw
 AROUND = 8  # points looked at around each of the lowest found so far
 REACH = 0.2  # of an axis: how far these lie, half as far in each further round
 MOVED = 0.3  # of the axes are moved, at least two of them
-MIDDLE, GROWTH, SPREAD = 0.35, 0.5, 0.9  # of phi where it is not 0
+MIDDLE, GROWTH, SPREAD = 0.5, 0.5, 1.2  # of phi where it is not 0
+GOOD = 0.25  # of the trials
+FARTHEST = 3.0
 RECORDS = 5.0
 AHEAD = 100  # trials whose expected gain decides whether to stop: fewer always gain little
 TIMES = 16  # outcomes of a search drawn for each draw
@@ -59,6 +63,7 @@ class Prospect:
     lowest: FloatArray  # (D,)
     at: FloatArray  # where it is lowest, vectors (D, d)
     noise: float  # standard deviation of the noise at the best
+    reach: float  # how far the best quarter of the trials reaches above the best
     look: Look | None = None  # the drawn costs themselves
 
     def gains(self, search: Search, k: int, seed: int = 0) -> FloatArray:
@@ -69,8 +74,9 @@ class Prospect:
             at = np.minimum(ranks.astype(np.int64), len(self.values) - 1)
             found = np.take_along_axis(self.values, at, axis=0)
             return np.asarray(np.maximum(self.best - found, 0.0).ravel())
-        way = np.maximum(self.best - self.lowest, 0.0)
-        return np.asarray((way * part(k / self.trials, places)).ravel())
+        distance = np.maximum(self.best - self.lowest, 0.0)
+        gains = np.sqrt(distance * self.reach / 2) * part(k / self.trials, places)
+        return np.asarray(np.minimum(gains, FARTHEST * distance).ravel())
 
 
 def _spread(draws: int, seed: int) -> FloatArray:
@@ -102,7 +108,11 @@ def prospect(
     of_use = tried if limits is None else np.where(limits.kept[:, None], tried, model.y.max())
     lowest, at = _lowest(look, space, np.vstack([model.X, X]), np.vstack([of_use, values]), rng)
     noise = float(model.noise(mean[[now]])[0])
-    return Prospect(len(model.y), tried[now], np.sort(values, axis=0), lowest, at, noise, look)
+    useful = mean if limits is None else mean[limits.kept]
+    reach = float(np.quantile(useful, GOOD)) - float(mean[now])
+    return Prospect(
+        len(model.y), tried[now], np.sort(values, axis=0), lowest, at, noise, reach, look
+    )
 
 
 def _lowest(
