@@ -35,7 +35,11 @@ more of which an additive process knows little (Hartmann, a rotated bowl, Branin
 Michalewicz; 60 + 60 runs, seed 100): factors 1, 1.3, 1.5, 1.8 and 2.2 held in 83, 85, 90, 93 and 95 %
 of the first and in 70, 80, 83, 90 and 97 % of the second. Taken is 1.8, which holds in 92 % of all. Most
 that fall outside are worse than the interval: the noise is taken for smaller than it is. Probabilities
-are those of the draws as they are."""
+are those of the draws as they are.
+
+Neighbours bound the noise since then (`surrogates/additive/neighbours.py`). On the ten functions that
+settings were chosen on, 60 runs of TPE, that changed the Brier score of no noise by more than 0.003
+(0.083 to 0.081 without any); it is for searches that crowd around a kink or an edge."""
 
 
 def parts(ran: Sequence[Score]) -> list[str]:
