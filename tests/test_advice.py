@@ -134,6 +134,11 @@ def test_a_model_search_is_advised_on_models() -> None:
     assert "adam leads, with a loss of 0.4" in told
     assert "Search adam alone, or stop." in told
     assert "Widen" not in told
+    late = of_models(run(best=39))  # its best came last, and yet nothing is expected of more
+    assert "Search on" in advice(late)
+    ended = advice(changed(late, forecast=replace(ahead(), error=0.5)))
+    assert "less than the standard error of one loss, 0.5. Search adam alone, or stop." in ended
+    assert "Search on" not in ended
     spent = replace(
         spending(),
         choice="model",

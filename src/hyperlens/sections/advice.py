@@ -44,7 +44,7 @@ def what_next(records: Records) -> tuple[str, ...]:
         advice = [
             *_failures(trials, MODEL),
             *_models(spent, overview),
-            _search_on(overview, spent, surrogates),
+            _search_on(overview, spent, surrogates, records[FORECAST]),
         ]
         return tuple(advice[:MOST])
     total = totals(importance) if isinstance(importance, Importance) else {}
@@ -163,22 +163,36 @@ def _models(record: Spending, overview: Overview) -> list[str]:
     return [f"{advice}."]
 
 
-def _search_on(overview: Overview, record: Spending, surrogates: Surrogates) -> str:
-    """A longer search over models, or the end of it."""
+def _search_on(
+    overview: Overview, record: Spending, surrogates: Surrogates, ahead: Forecast | Unavailable
+) -> str:
+    """A longer search over models, or the end of it, by what is expected of it; without a forecast by
+    how long there was no improvement."""
     count, after = len(overview.cost), overview.after_best
     more = "Search on, with more evaluations or more time"
     if count < FEW:
         return f"{more}: {counted(count, 'trial')} at full budget are few to tell models apart."
     if not surrogates.verdicts & {"trust", "caution"}:
         return f"{more}, to know what mattered: no surrogate predicts trials it has not seen."
+    best = overview.best_values.get(record.choice or "")
+    if isinstance(ahead, Forecast) and ahead.stop:
+        return f"{_little(ahead)} Search {best} alone, or stop."
     if after < STALLED * count:
         return (
             f"{more}: its best came with {counted(after, 'trial')} to go, so it may still improve."
         )
-    best = overview.best_values.get(record.choice or "")
     return (
         f"More of the same will bring little: the last {after} of {counted(count, 'trial')} brought no "
         f"improvement. Search {best} alone, or stop."
+    )
+
+
+def _little(ahead: Forecast) -> str:
+    """That more of the same is not worth it."""
+    gain, error = (number(x, 2) for x in (float(ahead.gain[0, ahead.ahead]), ahead.error))
+    return (
+        f"More of the same will bring little: {int(ahead.more[ahead.ahead])} more trials are expected "
+        f"to gain {gain}, less than the standard error of one {ahead.objective}, {error}."
     )
 
 
@@ -217,12 +231,7 @@ def _go_on(record: Overview, ahead: Forecast | Unavailable, elsewhere: bool) -> 
     if isinstance(ahead, Forecast) and ahead.stop and elsewhere:
         return []
     if isinstance(ahead, Forecast) and ahead.stop and not record.others:
-        gain, error = (number(x, 2) for x in (float(ahead.gain[0, ahead.ahead]), ahead.error))
-        return [
-            f"More of the same will bring little: {int(ahead.more[ahead.ahead])} more trials are "
-            f"expected to gain {gain}, less than the standard error of one {ahead.objective}, {error}. "
-            "Change the method, or stop."
-        ]
+        return [f"{_little(ahead)} Change the method, or stop."]
     if after < STALLED * count:
         when = f"with {counted(after, 'trial')} to go" if after else "in the last trial"
         return [
