@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import ConfigSpace as CS
 import numpy as np
 import optuna
 import pytest
 
 import hyperlens as hl
 from hyperlens.explain.confirm.expectation import interval
-from hyperlens.explain.confirm.trial_files import trial_text
+from hyperlens.explain.confirm.trial_files import json_text, trial_text
 from hyperlens.record import record_of
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -353,6 +355,24 @@ def test_files_are_read_back() -> None:
     assert fixed == [dict(c) for c in record.configurations]
     with pytest.raises(hl.AnalysisError, match=r"ends in '\.csv', '\.json', '\.py'"):
         trial_text(record, "trials.txt")
+
+
+def test_trials_are_configurations_of_the_space() -> None:
+    """With its constants, of which one is active in a part of the space."""
+    space = CS.ConfigurationSpace()
+    model, epochs = CS.Categorical("model", ["svm", "net"]), CS.Constant("epochs", 10)
+    space.add(model, epochs, CS.Float("lr", (1e-4, 1), log=True), CS.Constant("folds", 5))
+    space.add(CS.EqualsCondition(epochs, model, "net"))
+    ours = hl.Space(space)
+    trials = [
+        hl.Trial(k, v, (abs(math.log10(v["lr"]) + 2) + (v["model"] == "net"),))
+        for k, v in enumerate(ours.decode(ours.sample(20, 0)))
+    ]
+    record = hl.confirm(hl.History(ours, (hl.Objective("loss"),), tuple(trials)), trials=4)
+    read = [CS.Configuration(space, values=v) for v in json.loads(json_text(record))]
+    assert [set(c) for c in read] == [set(c) for c in record.configurations]
+    assert [c["lr"] for c in read] == pytest.approx(record.values["lr"])
+    assert {("epochs" in c, c["model"]) for c in read} == {(True, "net"), (False, "svm")}
 
 
 def _numbers(row: dict[str, str]) -> dict[str, Any]:

@@ -226,6 +226,14 @@ class Space:
                 vectors[present, j] = parameter.encode(values)
         return vectors
 
+    def whole(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration with the constants that are active in it, as ConfigSpace has it."""
+        found, asked = dict(values), self.configspace.parent_conditions_of
+        for name in self.configspace:  # parents come before children
+            if name in self.constants and all(c.satisfied_by_value(found) for c in asked[name]):
+                found[name] = self.constants[name]
+        return found
+
     def decode(self, vectors: FloatArray) -> list[dict[str, Any]]:
         """Vectors to values; inactive parameters are left out."""
         configurations: list[dict[str, Any]] = [{} for _ in range(len(vectors))]

@@ -35,7 +35,9 @@ def confirm(
     ],
     out: Annotated[
         str | None,
-        output_option(metavar="FILE", help="Write the trials: .csv, .json, or .py for Optuna."),
+        output_option(
+            metavar="FILE", help="Write the trials: .csv, .json (ConfigSpace) or .py (Optuna)."
+        ),
     ] = None,
     part: Part,
     form: Form = "table",

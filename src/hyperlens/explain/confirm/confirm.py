@@ -42,7 +42,8 @@ MOST_TRIALS = 200
 class Confirm(Record):
     """Trials to run and what they are expected to settle.
 
-    `configurations` are the trials, the most telling first; inactive parameters are left out.
+    `configurations` are the trials, the most telling first, with the space's constants; inactive
+    parameters are left out.
 
     `about` is what was asked. `rows` are the numbers that are to be surer: shares of the variance
     ("effect", "importance"), the mean cost of a region, or by how much the best is better than its
@@ -165,7 +166,7 @@ def confirm(
         kind=question.kind,
         about=question.asked,
         parameters=space.names,
-        configurations=tuple(space.decode(chosen.vectors)),
+        configurations=tuple(map(space.whole, space.decode(chosen.vectors))),
         left=chosen.left,
         rows=sought.names,
         value=found.value,

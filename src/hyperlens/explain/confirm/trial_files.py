@@ -24,7 +24,7 @@ def table_text(record: Confirm) -> str:
 
 
 def json_text(record: Confirm) -> str:
-    """JSON: a list of configurations, each an object of its active parameters."""
+    """JSON: a list of configurations, each the values that a ConfigSpace `Configuration` takes."""
     return json.dumps([dict(c) for c in record.configurations], indent=1, allow_nan=False) + "\n"
 
 
@@ -41,7 +41,7 @@ def optuna_text(record: Confirm) -> str:
 
 FORMS: dict[str, tuple[Callable[[Confirm], str], str]] = {
     ".csv": (table_text, "a table"),
-    ".json": (json_text, "JSON"),
+    ".json": (json_text, "values of ConfigSpace configurations"),
     ".py": (optuna_text, "lines for an Optuna study"),
 }
 
