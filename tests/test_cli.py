@@ -281,7 +281,9 @@ def test_every_source_of_the_same_trials_gives_the_same_shares(
 
 
 def test_python_reads_frames_studies_and_spaces(log: Path, tmp_path: Path) -> None:
-    frame = pd.read_csv(table(tmp_path / "run.csv"))
+    table(tmp_path / "run.csv")
+    table(tmp_path / "run.parquet")
+    frame = pd.read_parquet(tmp_path / "run.parquet")  # older pandas reads numbers of a CSV roughly
     quick = partial(hl.importance, level=None)
     by_frame = quick(hl.read(frame, space=space(), objective="cost"))
     by_file = quick(hl.read(tmp_path / "run.csv", space=tmp_path / "space.json", objective="cost"))

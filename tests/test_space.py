@@ -351,6 +351,7 @@ def test_a_space_without_defaults_has_its_midpoint() -> None:
     parameters = [
         Parameter("lr", "float", 1e-5, 1, log=True),
         Parameter("batch", "integer", 16, 512, log=True),
+        Parameter("width", "integer", 4, 256, log=True, default=32),  # not the middle of its cells
         Parameter("layers", "integer", 1, 2),
         Parameter("kind", "categorical", choices=("a", "b")),
     ]

@@ -63,6 +63,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def article(noun: str) -> str:
+    """A noun with its article, by the letter it begins with.
+
+    >>> article("error"), article("loss")
+    ('an error', 'a loss')
+    """
+    return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"
+
+
 _SINGULAR = {
     "were": "was",
     "are": "is",

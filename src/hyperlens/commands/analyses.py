@@ -103,7 +103,7 @@ def _write_subspace(small: hl.Subspace, file: str) -> None:
 effect = record_command(
     hl.effect,
     parameters=Annotated[
-        list[str], typer.Argument(metavar="PARAMETER...", help="One, or two.", show_default=False)
+        list[str], typer.Argument(metavar="PARAMETER", help="One, or two.", show_default=False)
     ],
     surrogate=SURROGATE,
     band=typer.Option(help="Pointwise: of a single prediction. Joint: of the average."),
@@ -258,7 +258,6 @@ def advise(
     *,
     options: Annotated[dict[str, Any], like(hl.advise, seed=SEED)],
     part: Part,
-    form: Form = "table",
     out: Annotated[
         str | None,
         output_option(
@@ -266,6 +265,7 @@ def advise(
             help="Write the space: ConfigSpace's .yaml or .json, or .py with Optuna's suggestions.",
         ),
     ] = None,
+    form: Form = "table",
 ) -> None:
     from hyperlens import terminal
     from hyperlens.reports import check, write
@@ -293,5 +293,9 @@ ablation = record_command(
 )
 
 local_importance = record_command(
-    hl.local_importance, at=Annotated[str, configuration()], surrogate=SURROGATE, cap=CAP, seed=SEED
+    hl.local_importance,
+    trial=Annotated[str, configuration()],
+    surrogate=SURROGATE,
+    cap=CAP,
+    seed=SEED,
 )

@@ -34,7 +34,7 @@ def convert(
     to: Annotated[
         conversion.Form, typer.Option(help="A folder with table and space, or an Optuna database.")
     ],
-    out: Annotated[str, typer.Option(help="The new folder or file.")],
+    out: Annotated[str, typer.Option(metavar="PATH", help="The new folder or file.")],
     reading: TableReading,
     part: Part,
 ) -> None:

@@ -93,7 +93,9 @@ class Beforehand:
     ] = None
     first: Annotated[
         Path | None,
-        smbo_option(help="Configurations to try first, a JSON file with a list of dicts."),
+        smbo_option(
+            metavar="FILE", help="Configurations to try first, a JSON file with a list of dicts."
+        ),
     ] = None
     learn_from: Annotated[
         list[str] | None,

@@ -31,6 +31,9 @@ function coloured(plot) {
       if (looks && looks.color === neutral) looks.color = card.color;
     }
   }
+  for (const { textfont } of data) {
+    if (Array.isArray(textfont?.color)) textfont.color = textfont.color.map((own) => (own === neutral ? card.color : own));
+  }
   for (const note of layout.annotations ?? []) {
     if (note.bgcolor) note.bgcolor = card.backgroundColor;
   }

@@ -47,7 +47,7 @@ def page(analysis: Analysis) -> str:
     from hyperlens.reports.render import report_html
     from hyperlens.sections.run.overview import OVERVIEW
 
-    return report_html(analysis.cards, f"Hyperlens: {analysis[OVERVIEW].source or 'report'}")
+    return report_html(analysis.cards, analysis[OVERVIEW].source or "report")
 
 
 def stills(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:

@@ -57,7 +57,7 @@ def write_diagram(record: Comparison, path: str | Path, source: str) -> Path:
 
 def comparison_page(record: Comparison, source: str) -> str:
     """The comparison as one HTML document."""
-    return report_html(comparison_cards(record), f"Hyperlens: {source}")
+    return report_html(comparison_cards(record), source)
 
 
 def comparison_cards(record: Comparison) -> tuple[Card, ...]:

@@ -13,7 +13,7 @@ from hyperlens.spaces.cube import Axis, BoolArray, FloatArray, IntArray, Runs
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.rules import rule_in_words, sides
 from hyperlens.spaces.space import Space
-from hyperlens.words import FIXED, agreeing, number
+from hyperlens.words import FIXED, agreeing, article, number
 
 if TYPE_CHECKING:
     from hyperlens.runs.history import History, Objective
@@ -36,7 +36,7 @@ def divergence(history: History, objective: Objective, tail: Tail, rows: IntArra
     where = "" if rule is None else f", and all lie where {rule}"
     says = partial(agreeing, count)
     return (
-        f"{count} of {len(history.trials)} trials {says('have')} a {objective.name} {way} "
+        f"{count} of {len(history.trials)} trials {says('have')} {article(objective.name)} {way} "
         f"{number(objective.sign * tail.above)} and {says(what)}: {says('they hold')} more than {held} "
         f"of the variance{where}."
     )

@@ -8,6 +8,7 @@ import numpy as np
 from hyperlens.explain.confirm.confirm import Confirm
 from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.importance.importance import Importance
+from hyperlens.explain.models.verdict import Verdict
 from hyperlens.explain.next.advise import Advice
 from hyperlens.explain.next.forecast import Forecast
 from hyperlens.explain.next.winner import Winner
@@ -23,8 +24,14 @@ from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import leading, totals
 from hyperlens.sections.run.overview import OVERVIEW, SPENDING, TRIALS
 from hyperlens.sections.surrogates import SURROGATES, Surrogates
-from hyperlens.words import counted, first_few, number, percent
+from hyperlens.surrogates.quality import Word
+from hyperlens.words import article, counted, first_few, number, percent
 
+OF_WHAT_MATTERED: dict[Word, str] = {
+    "trust": "What mattered can be trusted",
+    "caution": "Read what mattered with caution",
+    "do not trust": "Do not trust what mattered",
+}
 MOST = 4  # pieces of advice
 WORTH = 0.05  # a share of the variance from which on a parameter is worth trying
 MANY_FAILED = 0.1
@@ -68,6 +75,19 @@ def what_next(records: Records) -> tuple[str, ...]:
         *([] if doubts else _go_on(overview, ahead, bool(elsewhere))),
     ]
     return tuple(advice[:MOST])
+
+
+def without_reason(records: Records, advice: str) -> str:
+    """Advice without the reason of the verdict on what mattered, where that stands beside it."""
+    importance = leading(records)
+    if not isinstance(importance, Importance):
+        return advice
+    return advice.replace(f": {importance.verdict.reason}", "")
+
+
+def on_what_mattered(verdict: Verdict) -> str:
+    """The verdict on importance where nothing else says of what it speaks."""
+    return f"{OF_WHAT_MATTERED[verdict.word]}: {verdict.reason}."
 
 
 def _useless(overview: Overview) -> list[str]:
@@ -142,9 +162,8 @@ def _models(record: Spending, overview: Overview) -> list[str]:
     if not order or len(record.models) < 2:
         return []
     first, *others = order
-    advice = (
-        f"{record.models[first]} leads, with a {record.objective} of {number(sign * full[first])}"
-    )
+    reached = f"{article(record.objective)} of {number(sign * full[first])}"
+    advice = f"{record.models[first]} leads, with {reached}"
     if others:
         advice += f", before {record.models[others[0]]} with {number(sign * full[others[0]])}"
     middle = float(np.median(sign * overview.cost))

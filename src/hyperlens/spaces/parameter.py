@@ -92,8 +92,13 @@ class Parameter:
             return self.default is None or self.default == self.choices[0]
         if self.default is None:
             return True
-        near = 1e-6 if self.kind == "float" else max(0.01, 1 / (self.upper - self.lower))
-        return abs(float(self.encode([self.default])[0]) - 0.5) <= near
+        if (
+            self.kind == "integer"
+        ):  # which whole number a middle is rounded to differs between tools
+            both = self.lower, self.upper
+            middle = math.sqrt(both[0] * both[1]) if self.log else sum(both) / 2
+            return abs(float(self.default) - middle) <= 1
+        return abs(float(self.encode([self.default])[0]) - 0.5) <= 1e-6
 
     @cached_property
     def values(self) -> tuple[Any, ...] | None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from hyperlens.terminal.progress import announced_compilation, progress
 from hyperlens.terminal.tables import MOST_LISTED, drawn
-from hyperlens.terminal.text import printable
+from hyperlens.terminal.text import paragraph, printable
 
 if TYPE_CHECKING:
     from hyperlens.explain.models.verdict import Verdict
@@ -32,7 +32,7 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
     console = Console()
     console.print(Text(printable(record.heading), style="bold"))
     for sentence in record.lead[:MOST_SENTENCES]:
-        console.print(Text(printable(sentence)))
+        tell(console, sentence)
     verdict: Verdict | None = getattr(record, "verdict", None)
     tables = [table for table in record.tables if table.rows]
     for table in tables:
@@ -40,7 +40,7 @@ def show(record: Record, warnings: Sequence[str] = ()) -> None:
         console.print(_unless_unknown(table, verdict, MOST_EACH if tables[1:] else MOST_LISTED))
     if verdict is not None:
         console.print()
-        console.print(Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
+        tell(console, verdict.sentence, style=COLOURS[verdict.word])
     titled: Mapping[str, tuple[str, ...]] = getattr(record, "titled_notes", {})
     for title, notes in titled.items():
         console.print()
@@ -65,4 +65,9 @@ def _unless_unknown(table: Table, verdict: Verdict | None, most: int) -> RichTab
 def listed(console: Console, notes: Iterable[str]) -> None:
     """What is to be known, each once."""
     for note in dict.fromkeys(notes):
-        console.print(Text(f"- {printable(note)}"))
+        tell(console, note, begin="- ")
+
+
+def tell(console: Console, sentence: str, style: str = "", begin: str = "") -> None:
+    """A sentence in lines as wide as the terminal."""
+    console.print(Text(paragraph(sentence, console.width, begin), style=style))

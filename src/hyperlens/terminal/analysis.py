@@ -12,7 +12,7 @@ from hyperlens.explain.importance.importance import Importance
 from hyperlens.explain.next.winner import Winner
 from hyperlens.explain.objectives.pareto import ParetoFront
 from hyperlens.explain.objectives.tradeoff import Tradeoff
-from hyperlens.sections.advice import what_next
+from hyperlens.sections.advice import on_what_mattered, what_next, without_reason
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.explanation import Unavailable
 from hyperlens.sections.next.winner import LUCK, caution
@@ -26,10 +26,10 @@ from hyperlens.sections.run.overview import OVERVIEW
 from hyperlens.sections.run.search import BIAS
 from hyperlens.sections.summary import aside, warnings
 from hyperlens.sections.surrogates import SURROGATES
-from hyperlens.terminal import COLOURS, MOST_UNKNOWN, listed
-from hyperlens.terminal.tables import drawn, facts
-from hyperlens.terminal.text import printable
-from hyperlens.words import number
+from hyperlens.terminal import COLOURS, MOST_UNKNOWN, listed, tell
+from hyperlens.terminal.tables import GAP, drawn, facts
+from hyperlens.terminal.text import paragraph, printable
+from hyperlens.words import FIXED, number
 
 MOST_ROWS = 15  # of importance
 ENDED = re.compile(r"\d+ of \d+ trials (failed|were pruned)")
@@ -45,18 +45,19 @@ def show_analysis(analysis: Analysis) -> None:
     console.print()
     first = aside(analysis)
     for sentence in first:
-        console.print(Text(printable(sentence), style="bold"))
+        tell(console, sentence, style="bold")
     _show_models(console, analysis)
     if isinstance(importance, Unavailable):
-        console.print(Text(printable(importance.why)))
+        tell(console, importance.why)
     else:
-        if importance.verdict.known or len(importance.tables[0].rows) <= MOST_UNKNOWN:
+        shown = importance.verdict.known or len(importance.tables[0].rows) <= MOST_UNKNOWN
+        if shown:
             console.print(drawn(importance.tables[0], MOST_ROWS))
-        for sentence in importance.lead:
-            console.print(Text(printable(sentence)))
+        for sentence in importance.lead if shown else ():  # why it is not known stands above
+            tell(console, sentence)
     for record in analysis[TRADEOFF]:
         if isinstance(record, Tradeoff) and record.verdict.known:
-            console.print(Text(printable(record.sentence)))
+            tell(console, record.sentence)
     regions = [r.sentence for r in analysis[REGIONS][:1] if isinstance(r, Regions) and r.gain > 0]
     remarks = [warning for warning in warnings(analysis) if warning != importance.sentence]
     leads = [surrogates.sentence] if surrogates.qualities else []
@@ -67,7 +68,7 @@ def show_analysis(analysis: Analysis) -> None:
     listed(console, _once(first, said))
     console.print()
     console.print(Text("What to do next", style="bold"))
-    listed(console, what_next(analysis))
+    listed(console, (without_reason(analysis, advice) for advice in what_next(analysis)))
 
 
 def _once(before: Iterable[str], sentences: Iterable[str]) -> Iterator[str]:
@@ -89,8 +90,13 @@ def _show_models(console: Console, analysis: Analysis) -> None:
     console.print(drawn(search.tables[0]))
     within = f"Within {search.models[0]}: " if isinstance(winner, Importance) else ""
     for sentence in (*search.lead, *([within + winner.sentence] if winner else ())):
-        console.print(Text(printable(sentence)))
+        tell(console, sentence)
     console.print()
+
+
+def _beside(text: str) -> str:
+    """What stands beside the name of a fact."""
+    return paragraph(text, Console().width - len("objective  ") - GAP)
 
 
 def _facts(analysis: Analysis) -> Table:
@@ -111,15 +117,16 @@ def _facts(analysis: Analysis) -> Table:
         beside = printable(front.besides(overview.best_trial, overview.objective))
     where = f"in trial {overview.best_trial}{beside and f' ({beside})'}{least}"
     rows.add_row("best", Text(f"{number(overview.best)} {where}"))
-    values = [f"{k} = {number(v)}" for k, v in overview.best_values.items()]
+    values = [f"{k}{FIXED}={FIXED}{number(v)}" for k, v in overview.best_values.items()]
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]
-    rows.add_row("", Text(printable(", ".join(values))))
+    rows.add_row("", Text(_beside(", ".join(values))))
     if doubt := caution(analysis):
-        rows.add_row("", Text(printable(doubt)))
+        rows.add_row("", Text(_beside(doubt)))
     if isinstance(front, ParetoFront):
-        rows.add_row("front", Text(printable(front.sentence)))
+        rows.add_row("front", Text(_beside(front.sentence)))
     if isinstance(importance := leading(analysis), Importance):
         verdict = importance.verdict
-        rows.add_row("verdict", Text(printable(verdict.sentence), style=COLOURS[verdict.word]))
+        said = on_what_mattered(verdict)
+        rows.add_row("verdict", Text(_beside(said), style=COLOURS[verdict.word]))
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -45,9 +45,14 @@ def tuning(trials: int) -> Iterator[Callable[[Status], None]]:
             shown = found
             print(_in_words(status), file=sys.stderr, flush=True)
 
-    with bar:
+    with _unless_piped(bar):
         task = bar.add_task("starting", total=trials or None)
         yield show
+
+
+def _unless_piped(bar: Progress) -> AbstractContextManager[object]:
+    """Begin and end a bar only where it is shown: older Rich ends a silent one with a blank line."""
+    return nullcontext() if bar.disable else bar
 
 
 def _in_words(status: Status) -> str:
@@ -74,7 +79,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    with bar:
+    with _unless_piped(bar):
         task = bar.add_task("reading", total=1.0)
         yield lambda what, done: bar.update(task, description=printable(what), completed=done)
 

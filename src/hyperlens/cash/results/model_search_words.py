@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hyperlens.words import article
+
 if TYPE_CHECKING:
     from hyperlens.cash.results.model_search import ModelSearch
 
@@ -24,8 +26,8 @@ def winner(record: ModelSearch) -> list[str]:
     best = record.leaders[0]
     name = record.objective
     if len(record.models) == 1:
-        return [f"The best configuration of {best.model} has a {name} of {best.cost:.4g}."]
-    sentences = [f"{best.model} came first, with a {name} of {best.cost:.4g}."]
+        return [f"The best configuration of {best.model} has {article(name)} of {best.cost:.4g}."]
+    sentences = [f"{best.model} came first, with {article(name)} of {best.cost:.4g}."]
     others = [m for m in range(1, len(record.models)) if not math.isnan(record.best[m])]
     if others:
         second = others[0]

@@ -19,9 +19,7 @@ from hyperlens.words import counted
 def across(
     sources: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCES", help="Two or more runs of one space.", show_default=False
-        ),
+        typer.Argument(metavar="SOURCE", help="Two or more runs of one space.", show_default=False),
     ],
     reading: TableReading,
     *,
@@ -80,7 +78,7 @@ def _page(record: hl.Across) -> str:
     from hyperlens.reports.render import report_html
     from hyperlens.sections.questions.across import page_cards
 
-    title = f"Hyperlens: {counted(len(record.runs), 'run')} of one space"
+    title = f"{counted(len(record.runs), 'run')} of one space"
     return report_html(page_cards(record), title)
 
 

@@ -13,7 +13,7 @@ from hyperlens.commands.signatures import expanded
 def mcp(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE...", help="Runs, or storages of runs.", show_default=False),
+        typer.Argument(metavar="SOURCE", help="Runs, or storages of runs.", show_default=False),
     ],
     reading: Reading,
 ) -> None:

@@ -78,7 +78,7 @@ class LocalImportance(Record):
 
 def local_importance(
     history: History,
-    at: Which = "best",
+    trial: Which = "best",
     *,
     surrogate: Any = None,
     seed: int = 0,
@@ -92,7 +92,7 @@ def local_importance(
     The surrogate is the run's leader unless one is named or given.
     """
     space, chosen = history.space, history.objective(objective)
-    here = named(history, at, objective)
+    here = named(history, trial, objective)
     fitted = named_or_leader(
         history, surrogate, seed=seed, objective=objective, budget=budget, cap=cap, trees=trees
     )

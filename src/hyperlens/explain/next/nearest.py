@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from hyperlens.explain.run.trials import Trials
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import is_number
-from hyperlens.words import number
+from hyperlens.words import article, number
 
 MOST_NAMED = 4  # parameters in which two trials differ
 
@@ -79,7 +79,7 @@ def said_of(record: Trials, row: int, better: int | None) -> str:
         reason = f" ({record.reason[row]})" if record.reason[row] else ""
         text = f"{name} is {record.state[row]}{reason} and has no {record.objective}."
     else:
-        text = f"{name} reached a {record.objective} of {number(cost)}{_place(record, row)}."
+        text = f"{name} reached {article(record.objective)} of {number(cost)}{_place(record, row)}."
     if better is None:
         return text
     differs = [

@@ -28,7 +28,7 @@ from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import changing, counted, number, percent
+from hyperlens.words import article, changing, counted, number, percent
 
 MOST = 3  # parameters that are changed
 UNLIKELY = 0.005  # no change is named for a smaller probability
@@ -71,7 +71,7 @@ class Reach(Record):
     def sentence(self) -> str:
         """What to change, or that nothing small does."""
         here = f"{self.start[0].upper()}{self.start[1:]}, expected at {number(self.cost)},"
-        wanted = f"a {self.objective} of {number(self.wanted)}"
+        wanted = f"{article(self.objective)} of {number(self.wanted)}"
         if self.likely >= self.sure:
             own = f"{here} reaches {wanted} as it is with a probability of {percent(self.likely)}."
             return guessed(self.verdict, own)

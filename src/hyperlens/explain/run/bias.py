@@ -83,7 +83,7 @@ class Bias(Record):
         return (
             table(
                 Column("parameter", ["all parameters", *self.parameters]),
-                Column("MMD", [self.mmd, *self.parameter_mmd], decimals, MMD),
+                Column("distance from even", [self.mmd, *self.parameter_mmd], decimals, MMD),
                 Column("p", [self.p, *self.parameter_p], p_value, P),
             ),
         )
@@ -198,7 +198,7 @@ def compared(K: FloatArray, n: int, rng: np.random.Generator) -> tuple[float, fl
 
 
 def _sentence(mmd: float, p: float, expected: float) -> str:
-    numbers = f"(MMD {mmd:.2f}, an even search of this size has about {expected:.2f}, p {p:.3f})"
+    numbers = f"(distance {mmd:.2f} from even, where chance has about {expected:.2f}; p {p:.3f})"
     if p > UNEVEN_P:
         return f"The search cannot be told from an even one {numbers}."
     return (

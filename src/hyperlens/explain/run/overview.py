@@ -8,7 +8,7 @@ import numpy as np
 from hyperlens.record import Record
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
-from hyperlens.words import counted, number
+from hyperlens.words import article, counted, number
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Overview(Record):
         if self.useless:
             return (
                 f"No analysed trial keeps {self.bounds}; trial {self.best_trial} exceeds it "
-                f"least, with a {self.objective} of {number(self.best)}."
+                f"least, with {article(self.objective)} of {number(self.best)}."
             )
         return (
             f"The {way} {self.objective} among the {counted(int(self.kept.sum()), 'trial')} of "
@@ -89,9 +89,8 @@ class Overview(Record):
     def progress(self) -> str:
         """When the best was found, and how much of the run came after it."""
         if len(self.cost) == 1:
-            return (
-                f"There is only one analysed trial, with a {self.objective} of {number(self.best)}."
-            )
+            only = f"{article(self.objective)} of {number(self.best)}"
+            return f"There is only one analysed trial, with {only}."
         if self.useless:
             return f"No analysed trial keeps {self.bounds}, so that the line is the best of all."
         tail = (

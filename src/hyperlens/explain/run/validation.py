@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FEW = 5  # trials in which a parameter should be active before its effect is worth a look
 MOST_CHOICES = 6  # of a parameter, in a table
 MOST_BUDGETS = 20  # listed one by one
+YEAR = 365 * 86400.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,8 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _moment(seconds: float) -> str:
+    if abs(seconds) < YEAR:  # counted from the start of the run, not from 1970
+        return f"{seconds:g} s"
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
     except (OverflowError, OSError, ValueError):

@@ -68,17 +68,23 @@ def _curve(record: Effect) -> Figure:
 
 
 def _measured(record: Effect) -> Scatter:
-    """What the trials measured, bright where it is good."""
+    """What the trials measured."""
     shown = thinned(range(len(record.observed_cost)), MOST_DOTS)
-    colours = {"colorscale": "Cividis", "reversescale": not record.maximize, "opacity": 0.55}
     return dots(
         _seen(record, 0, shown),
         record.observed_cost[shown],
         "measured",
-        {"color": record.observed_cost[shown].tolist(), "size": 5, **colours},
+        _bright(record, record.observed_cost[shown]),
         "trial at %{x:.5g}<br>measured %{y:.5g}",
         meta=_numbers(record, shown),
     )
+
+
+def _bright(record: Effect, cost: np.ndarray) -> dict[str, Any]:
+    """Marks that are bright where the cost is good, with an edge that is seen on white and on black."""
+    colours = {"colorscale": "Cividis", "reversescale": not record.maximize, "opacity": 0.8}
+    edge = {"color": GREY, "width": 0.7}
+    return {"color": cost.tolist(), "size": 6, "line": edge, **colours}
 
 
 def _range(record: Effect) -> list[float] | None:
@@ -173,12 +179,11 @@ def _spread(record: Effect) -> Scatter:
     apart = [GOLDEN * j % 1 - 0.5 for j in range(len(shown))]
     rows = [record.values[0].index(record.observed[0][k]) for k in shown]
     cost = record.observed_cost[shown]
-    colours = {"colorscale": "Cividis", "reversescale": not record.maximize, "opacity": 0.55}
     return dots(
         cost,
         [row + HEIGHT * a for row, a in zip(rows, apart, strict=True)],
         "measured",
-        {"color": cost.tolist(), "size": 5, **colours},
+        _bright(record, cost),
         "measured %{x:.5g}",
         meta=_numbers(record, shown),
     )

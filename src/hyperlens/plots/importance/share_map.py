@@ -7,6 +7,7 @@ from plotly.graph_objects import Figure, Heatmap
 
 from hyperlens.explain.importance.importance import Importance
 from hyperlens.plots.parts.axes import category_axis, colour_bar
+from hyperlens.plots.parts.colours import BLUE, see_through
 from hyperlens.plots.parts.style import figure
 from hyperlens.plots.parts.texts import safe, short, unshown
 
@@ -33,7 +34,7 @@ def draw_heatmap(record: Importance) -> Figure:
     )
     looks: dict[str, Any] = {
         "zmin": 0,
-        "colorscale": "Cividis",
+        "colorscale": [[0.0, see_through(BLUE, 0.0)], [1.0, BLUE]],  # nothing is the background
         "xgap": 2,
         "ygap": 2,
         "name": "share of variance",

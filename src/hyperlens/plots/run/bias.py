@@ -47,14 +47,14 @@ def draw(record: Bias) -> Figure:
         bargap=0.38,
         barmode="overlay",
     )
-    hover = "after %{x} trials: MMD %{y:.3f}"
+    hover = "after %{x} trials: %{y:.3f} from even"
     looks = {"mode": "lines+markers", "marker": {"size": 5}}
     fig.add_trace(line(x, record.path, "this search", BLUE, hover, 2.5, **looks))
     hover = "an even search of %{x} trials: about %{y:.3f}"
     even = "an even search (expected)"
     fig.add_trace(line(x, record.expected_path, even, GREY, hover, 1.5, dash="dash"))
     hover, axes = (
-        "<b>%{y}</b><br>MMD %{x:.3f}<br>p %{customdata:.3f}",
+        "<b>%{y}</b><br>%{x:.3f} from even<br>p %{customdata:.3f}",
         {"xaxis": "x2", "yaxis": "y2"},
     )
     for title, colour, uneven in (("uneven (p ≤", ORANGE, True), ("as if even (p >", GREY, False)):

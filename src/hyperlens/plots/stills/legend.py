@@ -65,7 +65,7 @@ def _sign(trace: dict[str, Any]) -> Any:
         from matplotlib import colormaps
 
         colour = None
-        looks["markerfacecolor"] = colormaps[colour_map(marker)](MIDDLE)
+        looks["markerfacecolor"] = colormaps.get_cmap(colour_map(marker))(MIDDLE)
     if edge := outline(marker):
         looks |= {
             "markeredgecolor": edge["edgecolors"],

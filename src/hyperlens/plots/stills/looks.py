@@ -36,12 +36,13 @@ def percent(value: float, _: object = None) -> str:
 
 
 def colour_map(looks: dict[str, Any]) -> Any:
-    """Cividis, bright for much or for little, or a colour of its own."""
+    """Cividis, bright for much or for little, or a scale of its own."""
     scale = looks.get("colorscale")
-    if isinstance(scale, (list, tuple)) and len({colour for _, colour in scale}) == 1:
-        from matplotlib.colors import ListedColormap
+    if isinstance(scale, (list, tuple)):
+        from matplotlib.colors import LinearSegmentedColormap
 
-        return ListedColormap([rgba(scale[0][1])])
+        own = LinearSegmentedColormap.from_list("own", [(at, rgba(c)) for at, c in scale])
+        return own.reversed() if looks.get("reversescale") else own
     return "cividis_r" if looks.get("reversescale") else "cividis"
 
 

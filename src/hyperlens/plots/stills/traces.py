@@ -84,7 +84,8 @@ def _marks(axes: Axes, x: Any, y: Any, marker: dict[str, Any], alpha: float, cli
         rows = [k for k, s in enumerate(each) if s == symbol]
         looks: dict[str, Any] = {"marker": MARKS.get(symbol, "o")}
         looks["s"] = size[rows] ** 2 * (2.8 if symbol == "star" else 1.6)
-        ring = {**edge, "linewidths": widths[rows]} if edge else {}
+        alike = len(set(widths[rows])) == 1  # beside unknown places Matplotlib takes one width only
+        ring = {**edge, "linewidths": widths[rows][0] if alike else widths[rows]} if edge else {}
         looks |= {"alpha": alpha * marker.get("opacity", 1.0), "clip_on": clipped}
         if on_a_scale(marker):
             looks |= {"c": [colours[k] for k in rows], "cmap": colour_map(marker)}

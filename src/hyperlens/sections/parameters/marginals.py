@@ -17,10 +17,10 @@ def cards(records: Records) -> tuple[Card, ...]:
     if len(effects) < 2:
         return ()
     widest = max(effects, key=lambda e: e.change)
-    start = "All on one scale: " if widest.verdict.known else "Not known, only a guess: "
+    start = "" if widest.verdict.known else "Not known, only a guess: "
     card = Card(
         id="marginals",
-        title="Marginals",
+        title="All effects on one scale",
         lead=(
             f"{start}{widest.parameters[0]} moves the average {widest.objective} most, by "
             f"{say.number(widest.change, 3)} from one value to another. A flat line may still matter "
@@ -31,7 +31,7 @@ def cards(records: Records) -> tuple[Card, ...]:
         csv="".join(_block(e, first=k == 0) for k, e in enumerate(effects[:MOST])),
         how=(
             "Each line is the surrogate's expectation averaged over all other parameters, over the "
-            "parameter's range on its own scale; categories are points in their order. Bands are "
+            "parameter's range on its own scale; categories are points above their names. Bands are "
             "on the cards of each effect.",
         ),
     )
