@@ -215,6 +215,10 @@ def test_many_parameters_play_with_the_rest_as_one() -> None:
     assert found.parameters[0] == "x13"
     assert "the other 5 parameters" in found.parameters
     assert found.value.sum() == pytest.approx(found.whole) == pytest.approx(91 / 2)
+    evenly = Known(lambda X: X.sum(axis=1))
+    said = hl.tunability(history(space, cost), surrogate=evenly, level=None).sentence
+    assert "; the other 5 parameters have most" in said
+    assert "alone they have 2.5." in said
 
 
 def test_a_process_of_so_many_parameters_that_it_has_no_triples_plays() -> None:

@@ -25,7 +25,15 @@ from hyperlens.explain.shapley.games import shapley
 from hyperlens.explain.tunability.board import DRAWS, TRIALS, Board
 from hyperlens.explain.tunability.faithful import faithful_pairs
 from hyperlens.explain.tunability.lattice import Players
-from hyperlens.explain.tunability.tunability_words import ALONE, MEANING, PAIR, TITLES, VALUE, said
+from hyperlens.explain.tunability.tunability_words import (
+    ALONE,
+    MEANING,
+    PAIR,
+    REST,
+    TITLES,
+    VALUE,
+    said,
+)
 from hyperlens.explain.tunability.worths import GAMES, Game, Worths, worths
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -232,8 +240,7 @@ def _without_dust(worth: FloatArray, start: FloatArray) -> FloatArray:
 def player_names(names: tuple[str, ...], players: Players) -> list[str]:
     """Of a parameter its own; of several that are one player how many they are."""
     return [
-        names[axes[0]] if len(axes) == 1 else f"the other {len(axes)} parameters"
-        for axes in players
+        names[axes[0]] if len(axes) == 1 else f"{REST}{len(axes)} parameters" for axes in players
     ]
 
 

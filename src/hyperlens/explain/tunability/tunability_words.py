@@ -33,6 +33,7 @@ PAIR = (
     "below 0 where tuning one leaves less to the other."
 )
 NEGLIGIBLE = 1e-12
+REST = "the other "  # so many parameters, as one player
 
 
 def said(record: Tunability) -> str:
@@ -43,11 +44,10 @@ def said(record: Tunability) -> str:
     first = record.parameters[0]
     lead = record.value[0] / whole
     part = f", {percent(float(lead))} of it," if 0 < lead <= 1 else ""
-    alone = f"alone it has {number(float(record.alone[0]), 3)}"
-    sentence = (
-        f"{_start(record)}; '{first}' has most{part} with {number(float(record.value[0]), 3)}, "
-        f"{alone}."
-    )
+    rest = first.startswith(REST)  # several that play as one
+    most = f"{first} have most" if rest else f"'{first}' has most"
+    alone = f"alone {'they have' if rest else 'it has'} {number(float(record.alone[0]), 3)}"
+    sentence = f"{_start(record)}; {most}{part} with {number(float(record.value[0]), 3)}, {alone}."
     if len(record.pairs) and abs(record.interaction[0]) > 0.05 * abs(whole):
         amount = number(abs(float(record.interaction[0])), 3)
         more = "more" if record.interaction[0] > 0 else "less"
