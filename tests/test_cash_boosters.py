@@ -115,8 +115,11 @@ def test_what_is_trained_in_the_end_has_as_many_trees_as_the_splits_chose() -> N
 
 def test_packages_beside_the_eleven_are_members_by_name_or_by_the_clock() -> None:
     assert len(pool("classification")) == 11
-    names = [m.name for m in further("classification")]
-    assert names == ["LGBMClassifier", "CatBoostClassifier"]
+    names = {m.name: m.package for m in further("classification")}
+    assert names["LGBMClassifier"] == "lightgbm"
+    assert names["CatBoostClassifier"] == "catboost"
+    assert not names["KernelLogistic"]
+    assert not names["MLPClassifier"]
     space = pool_space("classification", ["LGBMClassifier", "GaussianNB"])
     assert "LGBMClassifier:n_estimators" in space.names
     X, y = table(60)

@@ -101,4 +101,18 @@ CLASSIFIERS = (
 FURTHER = (  # not of the paper; members of a search by the clock where they are installed
     light("LGBMClassifier", "light_classifier"),
     cat("CatBoostClassifier", "cat_classifier"),
+    Model(
+        "KernelLogistic",
+        hp.KERNEL,
+        "kernel_logistic",
+        scaled=True,
+        starts=({"gamma": 0.2, "C": 100.0}, {"kernel": "laplacian", "C": 30.0}),
+    ),
+    Model(
+        "MLPClassifier",
+        hp.NETWORK,
+        "neural_classifier",
+        scaled=True,
+        starts=({"layers": "2"}, {"alpha": 1.0}),
+    ),
 )

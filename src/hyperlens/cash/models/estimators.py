@@ -13,9 +13,12 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+BATCH = 64  # rows of a step of networks
 
 
 class _Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -168,6 +171,27 @@ def kernel_ridge(
 ) -> Any:
     features = KernelFeatures(kernel, components, gamma, random_state)
     return make_pipeline(features, Ridge(alpha))
+
+
+def kernel_logistic(
+    kernel: str, components: int, gamma: float, C: float, random_state: int
+) -> Any:
+    features = KernelFeatures(kernel, components, gamma, random_state)
+    return make_pipeline(features, LogisticRegression(C=C, max_iter=500))
+
+
+def neural_classifier(random_state: int, **settings: Any) -> Any:
+    return MLPClassifier(**_layers(**settings), random_state=random_state)
+
+
+def neural_regressor(random_state: int, **settings: Any) -> Any:
+    return MLPRegressor(**_layers(**settings), random_state=random_state)
+
+
+def _layers(units: int, layers: str, epochs: int, **settings: Any) -> dict[str, Any]:
+    """Settings of scikit-learn's networks; all epochs are trained, the last is what counts."""
+    sizes = (units,) * int(layers)
+    return {"hidden_layer_sizes": sizes, "max_iter": epochs, "batch_size": BATCH, **settings}
 
 
 def quadratic_ridge(alpha: float, random_state: int) -> Any:

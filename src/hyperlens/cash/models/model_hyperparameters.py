@@ -135,3 +135,16 @@ CAT = (
     real("l2_leaf_reg", 0.1, 100.0, 3.0, "L2 penalty of leaves.", log=True),
     real("random_strength", 1e-2, 10.0, 1.0, "Noise in the choice of splits.", log=True),
 )
+KERNEL = (
+    choice("kernel", ("rbf", "laplacian"), "Smooth, or with edges."),
+    integer("components", 50, 500, 200, "Landmarks of the kernel.", log=True),
+    real("gamma", 0.02, 10.0, 0.5, "Inverse width, over the number of columns.", log=True),
+    real("C", 1e-2, 1e4, 10.0, "Inverse strength of the penalty.", log=True),
+)
+NETWORK = (
+    choice("layers", ("1", "2"), "A second layer finds what only many columns tell together."),
+    integer("units", 8, 128, 64, "Of a layer.", log=True),
+    integer("epochs", 10, 100, 30, "Time grows with them; fewer smooth.", log=True),
+    real("alpha", 1e-4, 10.0, 0.1, "L2 penalty of the weights.", log=True),
+    real("learning_rate_init", 1e-3, 3e-2, 3e-3, "Of Adam.", log=True),
+)

@@ -14,8 +14,10 @@ ROOT = "model"
 QUICK_FIRST = (  # models by what they cost on a few hundred rows and more
     *("GaussianNB", "Ridge", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     *("BernoulliNB", "ElasticNet", "AdditiveRidge", "LogisticRegression", "QuadraticRidge"),
+    "KernelLogistic",
     *("LGBMClassifier", "LGBMRegressor"),
     *("XGBoost", "XGBRegressor", "KNeighborsClassifier", "KNeighborsRegressor", "KernelRidge"),
+    *("MLPClassifier", "MLPRegressor"),
     *("ExtraTreesClassifier", "ExtraTreesRegressor", "RandomForestClassifier"),
     *("RandomForestRegressor", "GradientBoostingClassifier", "GradientBoostingRegressor"),
     *("AdaBoostClassifier", "AdaBoostRegressor", "CatBoostClassifier", "CatBoostRegressor"),
@@ -32,9 +34,9 @@ def pool(task: Task, models: Sequence[str] | None = None) -> tuple[Model, ...]:
     known = {m.name: m for m in (*ours, *further(task))}
     for name in models:
         if name not in known:
-            raise SpaceError(f"There is no model '{name}'; choose among {listed(known, 13)}.")
+            raise SpaceError(f"There is no model '{name}'; choose among {listed(known, 15)}.")
     if not models:
-        raise SpaceError(f"No model is named; choose among {listed(known, 13)}.")
+        raise SpaceError(f"No model is named; choose among {listed(known, 15)}.")
     return tuple(known[name] for name in dict.fromkeys(models))
 
 
@@ -69,17 +71,26 @@ def build(configuration: Mapping[str, Any], task: Task, seed: int = 0) -> Any:
     """The scikit-learn pipeline of a configuration, from raw columns to predictions."""
     from hyperlens.cash.models.preprocessing import pipeline
 
+    scaled, model = parts(configuration, task, seed)
+    return targeted(pipeline(model, scaled), task)
+
+
+def parts(configuration: Mapping[str, Any], task: Task, seed: int = 0) -> tuple[bool, Any]:
+    """Whether a configuration's columns are scaled, and the model behind them."""
     named = {model.name: model for model in (*pool(task), *further(task))}
     name = configuration.get(ROOT)
     if name not in named:
         raise SpaceError(
-            f"The configuration names the model {name!r}; choose among {listed(named, 13)}."
+            f"The configuration names the model {name!r}; choose among {listed(named, 15)}."
         )
-    model = named[name]
-    whole = pipeline(model.build(configuration, seed), model.scaled)
+    return named[name].scaled, named[name].build(configuration, seed)
+
+
+def targeted(model: Any, task: Task) -> Any:
+    """Numbers are learnt with mean 0 and variance 1."""
     if task == "classification":
-        return whole
+        return model
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.preprocessing import StandardScaler
 
-    return TransformedTargetRegressor(regressor=whole, transformer=StandardScaler())
+    return TransformedTargetRegressor(regressor=model, transformer=StandardScaler())

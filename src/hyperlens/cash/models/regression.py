@@ -92,4 +92,5 @@ REGRESSORS = (
 FURTHER = (  # not of the paper; members of a search by the clock where they are installed
     light("LGBMRegressor", "light_regressor"),
     cat("CatBoostRegressor", "cat_regressor"),
+    Model("MLPRegressor", hp.NETWORK, "neural_regressor", scaled=True, starts=({"layers": "2"},)),
 )

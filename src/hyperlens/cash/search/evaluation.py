@@ -24,10 +24,11 @@ from threadpoolctl import threadpool_limits
 from hyperlens.cash.data.column_kinds import TableError
 from hyperlens.cash.data.row_weights import weighting
 from hyperlens.cash.models.model import Task
-from hyperlens.cash.models.pool import build
+from hyperlens.cash.models.pool import build, parts, targeted
 from hyperlens.cash.search.growing import cut_alike, grows, watching
 from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.looks import look
+from hyperlens.cash.search.prepared import Prepared
 from hyperlens.cash.search.row_splits import HELD_OUT, Split, by_group, by_time
 from hyperlens.errors import SourceError
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -96,6 +97,7 @@ class Evaluation:
     seconds: float | None = None
     weights: FloatArray | None = None
     _guess: list[float] = field(default_factory=list, init=False, repr=False)
+    _prepared: Prepared = field(default_factory=Prepared, init=False, repr=False)
 
     def __call__(self, configuration: Mapping[str, Any], budget: float = 1.0) -> float:
         return float(np.mean(self.losses(configuration, budget)))
@@ -107,16 +109,17 @@ class Evaluation:
         with threadpool_limits(1), warnings.catch_warnings():
             # workers share the cores; the same bytes on any number of them
             warnings.simplefilter("ignore")  # a poor configuration is not the user's mistake
-            if self.disjoint and grows(self.model(configuration)):
-                models = [self._trained(configuration, *split, len(rows)) for split in rows]
-                trees = cut_alike(models)
+            if self.disjoint and grows(self._parts(configuration)[1]):
+                trained = [self._trained(configuration, *split, len(rows)) for split in rows]
+                trees = cut_alike([each for each, _ in trained])
                 found = [
-                    self._measured(model, held)
-                    for model, (_, held) in zip(models, rows, strict=True)
+                    self._measured(*each, held)
+                    for each, (_, held) in zip(trained, rows, strict=True)
                 ]
             else:
                 found = [
-                    self._measured(self._trained(configuration, *split), split[1]) for split in rows
+                    self._measured(*self._trained(configuration, *split), split[1])
+                    for split in rows
                 ]
         predictions = [predicted for _, predicted in found if predicted is not None]
         if self.kept is not None and len(predictions) == len(rows):
@@ -132,27 +135,41 @@ class Evaluation:
         """Part of the training rows, and number of splits."""
         return look(budget, self.splits) if self.disjoint else (budget, self.splits)
 
+    def _parts(self, configuration: Mapping[str, Any]) -> tuple[bool | None, Any]:
+        """The model behind the preparation of columns, which is done once for all configurations, and
+        whether it wants them scaled; None and the whole of a user's own model."""
+        if self.builder is not None:
+            return None, self.builder(configuration)
+        scaled, model = parts(configuration, self.task, self.seed)
+        return scaled, targeted(model, self.task)
+
     def _trained(
         self,
         configuration: Mapping[str, Any],
         train: IntArray,
         held: IntArray,
         splits: int | None = None,
-    ) -> Any:
-        """A model of these rows; one of so many `splits` watches the held-out ones to stop early."""
-        model = self.model(configuration)
+    ) -> tuple[Any, Any]:
+        """A model of these rows, and the columns of the held-out ones as it is given them; one of so
+        many `splits` watches those to stop early."""
+        scaled, model = self._parts(configuration)
+        if scaled is None:
+            seen, unseen = self.X.iloc[train], self.X.iloc[held]
+        else:
+            seen, unseen = self._prepared.columns(self.X, self.y, train, held, scaled)
         options = weighting(model, None if self.weights is None else self.weights[train])
         if splits is not None:
             seconds = None if self.seconds is None else self.seconds / splits
-            options |= watching(model, self.X.iloc[held], self.y[held], seconds)
-        return model.fit(self.X.iloc[train], self.y[train], **options)
+            options |= watching(model, unseen, self.y[held], seconds)
+        return model.fit(seen, self.y[train], **options), unseen
 
-    def _measured(self, model: Any, held: IntArray) -> tuple[float, FloatArray | None]:
+    def _measured(
+        self, model: Any, unseen: Any, held: IntArray
+    ) -> tuple[float, FloatArray | None]:
         """The loss on held-out rows; and what is predicted for them, if that is kept."""
-        held_out = self.X.iloc[held]
-        predicted = None if self.kept is None else self.predicted(model, held_out)
+        predicted = None if self.kept is None else self.predicted(model, unseen)
         if predicted is None or not self.by_predictions:
-            score = self._scorer(model, held_out, self.y[held], **self._counted(held))
+            score = self._scorer(model, unseen, self.y[held], **self._counted(held))
         else:
             score = self.scores(predicted, held)
         if not np.isfinite(score):
@@ -160,10 +177,12 @@ class Evaluation:
         return -float(score), predicted
 
     def fitted(self, configuration: Mapping[str, Any], rows: IntArray) -> Any:
-        """A model of these rows."""
+        """A model of these rows, from raw columns on."""
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self._trained(configuration, rows, rows)
+            model = self.model(configuration)
+            options = weighting(model, None if self.weights is None else self.weights[rows])
+            return model.fit(self.X.iloc[rows], self.y[rows], **options)
 
     def loss_of(self, model: Any, X: Any, rows: IntArray) -> float:
         """Of a fitted model on columns X with the targets of these rows."""

@@ -31,7 +31,7 @@ from hyperlens.spaces.cube import FloatArray
 
 MOST_CANDIDATES = 40
 ENOUGH_CANDIDATES = 5  # else predictions of models that were trained on fewer rows are looked at
-NEVER = 1e-6  # a chance smaller than this says that something cannot be
+NEVER = 1e-5  # a chance smaller than this says that something cannot be
 MOST_SLOW = 8  # candidates, where a metric is asked one prediction at a time
 QUICK = ("neg_log_loss", "neg_root_mean_squared_error")
 
@@ -182,13 +182,18 @@ def found(evaluation: Evaluation, history: History, best: Trial, pace: Pace) -> 
 
 
 def _least(evaluation: Evaluation, candidates: list[Candidate]) -> float:
-    """The smallest chance that a class is given: where models say that something cannot be, as if one
-    row more had every class alike. Nothing where none does, or the metric does not mind."""
+    """The smallest chance that a class is given: where models say that something cannot be, what is best
+    on the rows that they did not see, from hardly any to as if one row more had every class alike.
+    Nothing where none does, or the metric does not mind."""
     if not candidates or (evaluation.metric or DEFAULT_METRIC[evaluation.task]) != "neg_log_loss":
         return 0.0
-    least = 1.0 / (len(evaluation.y) + 1) / len(evaluation.classes)
     smallest = min(float(p.min()) for c in candidates for p in c.predictions)
-    return least if smallest < NEVER else 0.0
+    if smallest >= NEVER:
+        return 0.0
+    most = 1.0 / (len(evaluation.y) + 1) / len(evaluation.classes)
+    floors = np.unique(np.minimum(np.geomspace(NEVER, most, 5), most))
+    losses = [_pool(evaluation, candidates[:1], floor) for floor in floors]
+    return float(floors[np.argmin([pool.loss(np.ones(1)) for pool in losses if pool is not None])])
 
 
 def _pool(evaluation: Evaluation, candidates: list[Candidate], least: float) -> Pool | None:

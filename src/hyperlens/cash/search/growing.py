@@ -15,21 +15,23 @@ from hyperlens.cash.models.boosters import BoostedClassifier, BoostedRegressor
 
 
 def grows(model: Any) -> bool:
-    """Is this pipeline's last step one that can stop early?"""
+    """Is this model, or this pipeline's last step, one that can stop early?"""
     return isinstance(_last(model), (BoostedClassifier, BoostedRegressor))
 
 
 def watching(model: Any, X: Any, y: Any, seconds: float | None) -> dict[str, Any]:
-    """What `fit` of the pipeline is given so that its last step watches these rows as it grows."""
+    """What `fit` of a model or a pipeline is given so that it watches these rows as it grows."""
+    steps = hasattr(getattr(model, "regressor", model), "steps")
 
     def watched() -> tuple[Any, Any]:
         """Asked once the steps before are fitted."""
-        inner, truth = getattr(model, "regressor_", model), y
-        if inner is not model:
+        truth = y
+        if hasattr(model, "regressor"):
             truth = model.transformer_.transform(np.asarray(y).reshape(-1, 1)).ravel()
-        return inner[:-1].transform(X), truth
+        return (getattr(model, "regressor_", model)[:-1].transform(X) if steps else X), truth
 
-    return {"model__watched": watched, "model__seconds": seconds}
+    path = "model__" if steps else ""
+    return {f"{path}watched": watched, f"{path}seconds": seconds}
 
 
 def cut_alike(models: Sequence[Any]) -> int:

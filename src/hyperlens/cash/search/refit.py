@@ -1,7 +1,8 @@
 """The last training: the chosen configurations on all rows, with several seeds, averaged.
 
 Where a model draws at random (rows, columns, splits), the mean of several trainings is steadier than
-any of them. One that does not is trained once. With a time limit nothing is begun that is not expected
+any of them. One that does not is trained once, but for boosted trees, which differ much with their rows:
+these are then trained without a fifth of them too, another one each time. With a time limit nothing is begun that is not expected
 to end: rows are left out before a member is, and a training that may take too long runs in a process
 that can be ended.
 """
@@ -24,15 +25,18 @@ from threadpoolctl import threadpool_limits
 from hyperlens.cash.data.row_weights import weighting
 from hyperlens.cash.search.ensemble import lifted, tempered_by
 from hyperlens.cash.search.evaluation import Evaluation
+from hyperlens.cash.search.growing import grows
 from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.pace import Pace
 from hyperlens.optimize.models.model_sampling import ROOT
+from hyperlens.spaces.cube import IntArray
 
 SOME_ROWS = 1000  # that show whether two trainings differ
 SURE = 0.3  # of the seconds left: what is expected to take less is trained in this process
 ENOUGH_LEFT = 0.6  # of the seconds left may be used by the first member, so that others follow
 FEWEST_ROWS = 200  # a member is not trained on fewer
 NEARLY_ALL = 0.9  # of the rows: then on all
+LEFT_OUT = 5  # parts, of which each is left out once where seeds change nothing
 WORTH = 2.0  # times as many rows make another training worth its time
 
 
@@ -85,7 +89,8 @@ def refitted(
     """The estimator of a configuration, trained on all rows; the mean of up to `times` trainings. It has
     so many `trees` where growing stopped early.
 
-    One training where the seed changes nothing, or where an own classifier knows no chances.
+    One training where the seed changes nothing (but of boosted trees), or where an own classifier knows
+    no chances.
     """
     (trained,) = train(evaluation, [Member(configuration, 1.0, trees=trees)], times, Pace(None))
     return together(evaluation, [trained])
@@ -140,17 +145,21 @@ def train(
 
 
 def _again(evaluation: Evaluation, member: Member, wanted: int, pace: Pace) -> Member:
-    """The member with other seeds too, if they change anything."""
+    """The member with other seeds too; boosted trees, if seeds change nothing, without a part of the
+    rows, another one each time."""
     classes, some = evaluation.task == "classification", evaluation.X.iloc[:SOME_ROWS]
-    models = list(member.models)
+    models, alike = list(member.models), False
     for seed in range(1, wanted):
         began = time.monotonic()
         if pace.seconds is not None and _expected(pace, member, member.part) > SURE * pace.left:
             break
-        models.append(_fitting(evaluation, member.built, member.part, seed)())
+        out = seed if alike else None
+        models.append(_fitting(evaluation, member.built, member.part, seed, out)())
         if seed == 1 and np.array_equal(*(_predicted(m, some, classes) for m in models)):
-            models = models[:1]
-            break
+            models, alike = models[:1], grows(models[0])
+            if not alike:
+                break
+            models.append(_fitting(evaluation, member.built, member.part, seed, seed)())
         if pace.seconds is not None and (time.monotonic() - began) * 2 > pace.left:
             break
     return replace(member, models=tuple(models))
@@ -175,21 +184,43 @@ def together(
 
 
 def _fitting(
-    evaluation: Evaluation, configuration: Mapping[str, Any], part: float, seed: int
+    evaluation: Evaluation,
+    configuration: Mapping[str, Any],
+    part: float,
+    seed: int,
+    out: int | None = None,
 ) -> Callable[[], Any]:
+    """A training on a part of the rows; without every LEFT_OUTth from the place `out` on."""
     rows = np.arange(len(evaluation.y))
     if part < 1:
         rows = evaluation.subset(rows, part)
+    if out is not None:
+        rows = _without(evaluation, rows, out)
 
     def fit() -> Any:
         model = replace(evaluation, seed=evaluation.seed + seed).model(configuration)
         counted = None if evaluation.weights is None else evaluation.weights[rows]
         options = weighting(model, counted)
-        if part < 1:
+        if len(rows) < len(evaluation.y):
             return model.fit(evaluation.X.iloc[rows], evaluation.y[rows], **options)
         return model.fit(evaluation.X, evaluation.y, **options)
 
     return fit
+
+
+def _without(evaluation: Evaluation, rows: IntArray, out: int) -> IntArray:
+    """Rows but for one of LEFT_OUT parts, of each class alike."""
+    order = np.random.default_rng([evaluation.seed, len(rows)]).permutation(len(rows))
+    place = np.empty(len(rows), dtype=np.int64)
+    if evaluation.task == "classification":
+        order = order[np.argsort(evaluation.codes[rows][order], kind="stable")]
+    place[order] = np.arange(len(rows)) % LEFT_OUT
+    left: IntArray = rows[place != out % LEFT_OUT]
+    if evaluation.task == "classification" and len(np.unique(evaluation.codes[left])) < len(
+        np.unique(evaluation.codes[rows])
+    ):
+        return rows  # a class of very few rows
+    return left
 
 
 def _expected(pace: Pace, member: Member, part: float) -> float:
