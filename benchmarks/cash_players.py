@@ -44,6 +44,11 @@ def best_alone(X: Any, y: Any, Z: Any, split: int, seconds: float) -> tuple[Any,
     return ours(X, y, Z, split, seconds, ensemble=1)
 
 
+def even(X: Any, y: Any, Z: Any, split: int, seconds: float) -> tuple[Any, str]:
+    """All models are drawn alike, instead of the paper's weights."""
+    return ours(X, y, Z, split, seconds, sampling="uniform")
+
+
 def flaml(X: Any, y: Any, Z: Any, split: int, seconds: float) -> tuple[Any, str]:
     from flaml import AutoML
 
@@ -127,6 +132,7 @@ def _prior(y: Any, n: int) -> Any:
 METHODS: dict[str, Callable[..., tuple[Any, str]]] = {
     "hyperlens": ours,
     "hyperlens, best alone": best_alone,
+    "hyperlens, even": even,
     "FLAML": flaml,
     "AutoGluon": autogluon,
     "HalvingRandomSearchCV": halving,

@@ -33,7 +33,7 @@ def raw(n: int = N, seed: int = 0) -> pd.DataFrame:
             "member": rng.random(n) < 0.5,
             "constant": "same",
             "empty": np.nan,
-            "note": [f"note number {k}" for k in rng.permutation(n)],
+            "note": [f"note{k}" for k in rng.permutation(n)],
             "dirty": [str(k) for k in rng.integers(0, 9, n)],
             "label": rng.choice(["yes", "no"], n),
         }

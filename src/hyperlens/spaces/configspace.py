@@ -61,13 +61,14 @@ def write(
     space = CS.ConfigurationSpace()
     items = {p.name: _hyperparameter(p) for p in parameters}
     items |= {name: hp.CategoricalHyperparameter(name, [v]) for name, v in constants.items()}
-    space.add(list(items.values()))
+    joined = []
     for child, clauses in conditions.items():
         alternatives = [
             _joined(CS.AndConjunction, [_condition(items, child, *part) for part in clause])
             for clause in clauses
         ]
-        space.add(_joined(CS.OrConjunction, alternatives))
+        joined.append(_joined(CS.OrConjunction, alternatives))
+    space.add(list(items.values()), joined)  # at once: each time all of it is looked through
     return space
 
 

@@ -1,7 +1,8 @@
 """What each column of a table is, as a step of a pipeline: new tables are read as the first one.
 
 number     a number; cells that are none count as missing
-category   a text
+category   a text that comes again and again
+text       phrases or sentences, most of them once (models/text_columns.py)
 date       days since 1970, month and day of the week
 left out   says nothing (constant, empty), or names the row instead of describing it
 """
@@ -18,19 +19,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hyperlens.cash.models.preprocessing import as_days, text
+from hyperlens.cash.models.text_columns import is_own, is_text
 from hyperlens.errors import SourceError, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Role = Literal["number", "category", "date", "left out"]
+Role = Literal["number", "category", "text", "date", "left out"]
 
 MOST_PART = 0.95  # of the cells that are there decide what a column is
 FORMATS = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
 ID = re.compile(r"(?i)(^|[ _.-])(id|index|key|uuid|guid|nr|unnamed: \d+)$|[a-z](Id|ID)$")
 FEW_ROWS = 10  # in which any column may tell rows apart
-OWN_TEXT = 0.5  # a category with more values than this part of the rows names them
-MANY_TEXTS = 50
 COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")  # a number with a decimal comma
 SIGNS = re.compile(r"[\s$€£¥%'’]|CHF|EUR|USD|GBP")  # what people write around and within numbers
 BARE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,](\d+|-))?")  # what is left then
@@ -95,7 +95,7 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             cells = X[column.name]
             if column.role == "number":
                 table[column.name] = as_numbers(cells, self.decimal)
-            elif column.role == "category":
+            elif column.role in ("category", "text"):
                 texts = cells.astype(object).map(text)
                 table[column.name] = texts.where(texts.notna(), None).astype(object)
             else:
@@ -167,7 +167,9 @@ def _described(name: str, cells: pd.Series, decimal: str) -> Column:
     column = _kind(name, cells, decimal)
     if len(present) < FEW_ROWS:
         return column
-    if column.role == "category" and different > max(MANY_TEXTS, OWN_TEXT * len(present)):
+    if column.role == "category" and is_own(different, len(present)):
+        if not column.hint and is_text(present, different):
+            return Column(name, "text")
         own = f"is a text of its own in {different} rows"
         return Column(name, "left out", own, hint=column.hint)
     if column.role == "number" and different == len(present) and _counts_rows(name, present):

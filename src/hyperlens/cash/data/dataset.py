@@ -262,8 +262,8 @@ def _check_target(y: Any, name: str, task: Task, cells: pd.Series, decimal: str)
 
 def _about_columns(columns: Sequence[Column], rows: int) -> list[str]:
     """What was made of the columns."""
-    counts = {role: sum(c.role == role for c in columns) for role in ("number", "category", "date")}
-    plural = {"number": "numbers", "category": "categories", "date": "dates"}
+    plural = {"number": "numbers", "category": "categories", "text": "texts", "date": "dates"}
+    counts = {role: sum(c.role == role for c in columns) for role in plural}
     parts = [f"{n} {plural[r] if n > 1 else r}" for r, n in counts.items() if n]
     sentences = [f"{rows} rows; columns: {', '.join(parts)}."]
     commas = [c.name for c in columns if c.why.startswith(DECIMAL_COMMA)]

@@ -173,9 +173,7 @@ def kernel_ridge(
     return make_pipeline(features, Ridge(alpha))
 
 
-def kernel_logistic(
-    kernel: str, components: int, gamma: float, C: float, random_state: int
-) -> Any:
+def kernel_logistic(kernel: str, components: int, gamma: float, C: float, random_state: int) -> Any:
     features = KernelFeatures(kernel, components, gamma, random_state)
     return make_pipeline(features, LogisticRegression(C=C, max_iter=500))
 

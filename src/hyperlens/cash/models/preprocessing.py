@@ -3,8 +3,8 @@
 As Sarigiannis et al. 2020, appendix B, with a column that says where a gap was, and made safe for
 prediction: a category that was not there in training counts as missing, and a column without any value
 becomes zero. Beyond the paper: models that compare sizes of columns see a column for each of a few
-categories; of many, a category is the mean target of its rows, which for training is told by other rows
-than the one itself (Micci-Barreca 2001); and short texts are a few numbers (text_columns.py).
+categories; of many, a category is the mean target of its rows (category_means.py); and short texts are a
+few numbers (text_columns.py).
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler, TargetEncoder
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from hyperlens.cash.models.category_means import CategoryMeans
 from hyperlens.cash.models.text_columns import TextNumbers, is_text
 from hyperlens.spaces.cube import FloatArray
 
@@ -66,7 +67,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         cells = [frame.iloc[:, j] for j in range(frame.shape[1])]
         levels = [_levels(column) for column in cells]
         words = [
-            j for j, kinds in enumerate(levels) if kinds is not None and is_text(cells[j], kinds)
+            j for j, kinds in enumerate(levels) if kinds and is_text(cells[j].dropna(), len(kinds))
         ]
         self.texts_ = {str(j): TextNumbers().fit(cells[j]) for j in words}
         self.levels_ = [{} if j in words else kinds for j, kinds in enumerate(levels)]
@@ -76,10 +77,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         coded = self._codes(frame)
         self.means_, means = None, None
         if self.many_:
-            numbers = np.asarray(y).dtype.kind == "f"
-            self.means_ = TargetEncoder(
-                target_type="continuous" if numbers else "auto", random_state=0
-            )
+            self.means_ = CategoryMeans()
             means = self.means_.fit_transform(coded[:, self.many_], y)
         return frame, coded, means
 

@@ -6,7 +6,6 @@ rows differ most (latent semantic analysis, Deerwester et al. 1990); beside them
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,14 @@ DIRECTIONS = 12
 MOST_WORDS = 2000  # that are looked at
 
 
-def is_text(cells: Any, different: Collection[Any]) -> bool:
-    """Does a column hold sentences or phrases instead of categories?"""
-    present = cells.dropna()
-    if len(different) <= max(MANY, OWN * len(present)):
+def is_own(different: int, rows: int) -> bool:
+    """Are so many different texts in so many rows too many for categories?"""
+    return different > max(MANY, OWN * rows)
+
+
+def is_text(present: Any, different: int) -> bool:
+    """Are these cells, of which so many differ, phrases instead of categories or names?"""
+    if not is_own(different, len(present)):
         return False
     return float(np.mean([len(str(each).split()) for each in present])) >= WORDS
 

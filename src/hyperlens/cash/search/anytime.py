@@ -4,7 +4,8 @@ Asynchronous halving (Li et al. 2020) by the budgets of looks.py. Models' defaul
 quickest model's before all; then, whatever is among the best third of its rung goes on, if its expected
 seconds are left; else a new configuration is tried: by turns what practice suggests for the best model,
 what the models' weights draw (Sarigiannis et al. 2020), and twice what promises to gain most in a second
-(optimize/models/promising.py), among draws and steps from the best.
+(optimize/models/promising.py): among draws and steps from the best, and among steps from the best of
+another good model, for what errs differently makes an ensemble.
 
 Symbols
     spread   standard deviation of a step from one of the best, in the unit cube
@@ -35,9 +36,11 @@ LEADERS = 8  # new ones are looked for near these
 SPREADS = (0.05, 0.1, 0.2, 0.3)
 STAYS = 0.5  # chance of a value to stay as it is in a step
 TURNS = 4  # a start, a draw, and so many promises as are left
+OTHERS = 3  # the turn of models that are not the best one
 DRAWN, STEPS = 200, 200  # candidates of a promise
 ENOUGH = 12  # configurations measured, of which a forest learns
 CLOSE = 0.3  # of the way from the best to the usual
+NEAR = 0.5  # the same for each model's own best: what errs in another way helps an ensemble
 KEPT_FOR = 3  # of the best: so many last trainings have their time kept
 REDRAWS = 20
 ENDLESS = 10**9
@@ -111,21 +114,29 @@ class Anytime(Asynchronous):
             best = ranked(self._rungs[k])
             if len(best) < min(2, len(self.first)):
                 continue
-            for entry in self._close(best[: max(1, len(best) // self.eta)], k):
+            chosen = self._close(best[: max(1, len(best) // self.eta)], k)
+            for entry in [*chosen, *self._close(self._foremost(best), k, NEAR)]:
                 costs = self.pace.evaluation(*self._name(entry), float(self.budgets[k + 1]))
                 if entry.place not in above and costs < left:
                     return k + 1, entry.vector, entry.place
         return None
 
-    def _close(self, best: Sequence[Entry], rung: int) -> Sequence[Entry]:
-        """Of the best of a rung those that may still win or help: nearer to the best one than to what
-        models come to with their first configurations."""
+    def _close(self, best: Sequence[Entry], rung: int, part: float = CLOSE) -> Sequence[Entry]:
+        """Of the best of a rung those that may still win or help: within a part of the way from the best
+        one to what models come to with their first configurations."""
         firsts = [
             float(e.cost or 0.0) for e in ranked(self._rungs[rung]) if e.place < len(self.first)
         ]
         least = float(best[0].cost or 0.0)
         usual = float(np.median(firsts)) if firsts else math.inf
-        return [e for e in best if float(e.cost or 0.0) <= least + CLOSE * max(0.0, usual - least)]
+        return [e for e in best if float(e.cost or 0.0) <= least + part * max(0.0, usual - least)]
+
+    def _foremost(self, best: Sequence[Entry]) -> list[Entry]:
+        """Of a rung's entries, best first, each model's own best."""
+        own: dict[str, Entry] = {}
+        for entry in best:
+            own.setdefault(self._name(entry)[0], entry)
+        return list(own.values())
 
     def _new(self) -> tuple[int, FloatArray, int] | None:
         """One to begin with, or one that was not tried yet and for which there is time."""
@@ -159,12 +170,19 @@ class Anytime(Asynchronous):
         return vector
 
     def _promised(self, place: int, attempt: int, rng: np.random.Generator) -> FloatArray | None:
-        """What promises most in a second; at a further attempt the next one."""
+        """What promises most in a second, every other time of a model that is not the best one; at a
+        further attempt the next one."""
         if not attempt:
             told = [e for e in self._rungs[0] if e.cost is not None and math.isfinite(e.cost)]
             if len(told) < ENOUGH:
                 return None
-            candidates = np.vstack([self._sample(DRAWN, rng), self._steps(rng)])
+            leaders = self._leaders()
+            candidates = np.vstack([self._sample(DRAWN, rng), self._steps(rng, leaders)])
+            if place % TURNS == OTHERS:
+                first = self._close(self._foremost(ranked(self._rungs[0])), 0, NEAR)
+                other = self._name(first[place // TURNS % len(first)])[0]
+                its = [e for e in leaders if self._name(e)[0] == other]
+                candidates = self._steps(rng, its)
             gains = gain_per_second(
                 candidates, np.array([e.vector for e in told]), self._losses(told),
                 np.array([self.pace.evaluation(*self._name(e), self._least) for e in told]),
@@ -202,9 +220,9 @@ class Anytime(Asynchronous):
     def _least(self) -> float:
         return float(self.budgets[0])
 
-    def _steps(self, rng: np.random.Generator) -> FloatArray:
+    def _steps(self, rng: np.random.Generator, leaders: Sequence[Entry]) -> FloatArray:
         """Vectors (n, d) a step away from one of the best, the better the likelier."""
-        leaders = self._leaders()[:LEADERS]
+        leaders = leaders[:LEADERS]
         chances = 1.0 / np.arange(1, len(leaders) + 1)
         chosen = rng.choice(len(leaders), STEPS, p=chances / chances.sum())
         starts = np.array([e.vector for e in leaders])[chosen]

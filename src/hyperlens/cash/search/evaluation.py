@@ -163,9 +163,7 @@ class Evaluation:
             options |= watching(model, unseen, self.y[held], seconds)
         return model.fit(seen, self.y[train], **options), unseen
 
-    def _measured(
-        self, model: Any, unseen: Any, held: IntArray
-    ) -> tuple[float, FloatArray | None]:
+    def _measured(self, model: Any, unseen: Any, held: IntArray) -> tuple[float, FloatArray | None]:
         """The loss on held-out rows; and what is predicted for them, if that is kept."""
         predicted = None if self.kept is None else self.predicted(model, unseen)
         if predicted is None or not self.by_predictions:

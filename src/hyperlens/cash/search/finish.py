@@ -30,6 +30,7 @@ from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
 
 MOST_CANDIDATES = 40
+MOST_ALIKE = 15  # of them may be of one model
 ENOUGH_CANDIDATES = 5  # else predictions of models that were trained on fewer rows are looked at
 NEVER = 1e-5  # a chance smaller than this says that something cannot be
 MOST_SLOW = 8  # candidates, where a metric is asked one prediction at a time
@@ -168,6 +169,9 @@ def found(evaluation: Evaluation, history: History, best: Trial, pace: Pace) -> 
                 evaluation.losses(values, part)
                 predictions = evaluation.kept.read(values, part)
             if predictions is not None:
+                alike = sum(c.values.get(ROOT) == values.get(ROOT) for c in here.values())
+                if alike >= MOST_ALIKE and trial.number != best.number:
+                    continue
                 trees = evaluation.kept.trees(values, part)
                 here.setdefault(key_of(values), Candidate(trial, values, part, predictions, trees))
             elif trial.number == best.number:

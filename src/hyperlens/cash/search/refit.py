@@ -2,9 +2,9 @@
 
 Where a model draws at random (rows, columns, splits), the mean of several trainings is steadier than
 any of them. One that does not is trained once, but for boosted trees, which differ much with their rows:
-these are then trained without a fifth of them too, another one each time. With a time limit nothing is begun that is not expected
-to end: rows are left out before a member is, and a training that may take too long runs in a process
-that can be ended.
+these are then trained without a fifth of them too, another one each time. With a time limit nothing is
+begun that is not expected to end: rows are left out before a member is, and a training that may take too
+long runs in a process that can be ended.
 """
 
 from __future__ import annotations

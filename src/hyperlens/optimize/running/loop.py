@@ -103,6 +103,7 @@ class Loop:
         self.places: dict[Any, int] = {}  # of a race: the first trial that has begun there
         self.doubted: Counter[int] = Counter()  # how often we saw trials that may be withdrawn
         self.rungs_told: dict[int, int] = {}
+        self.fitting: dict[int, bool] = {}  # by number: is it a configuration of this space?
         self.finished = self.failed = 0
         self.best: tuple[float, int] | None = None  # minimised
         self.front: list[tuple[float, ...]] = []  # costs of several objectives, of trials of use
@@ -272,12 +273,15 @@ class Loop:
         return trial.state is None or self.watch.abandoned(trial.number, trial.lease)
 
     def _fits(self, trial: StudyTrial) -> bool:
-        """Is it a configuration of this space? Another program may have added others."""
-        try:
-            vector = self.setting.space.encode([trial.values])
-        except SpaceError:
-            return False
-        return not len(self.setting.space.misfits(vector))
+        """Is it a configuration of this space? Another program may have added others. A trial that waits
+        is asked about again and again, and its values stay as they are."""
+        if trial.number not in self.fitting:
+            try:
+                vector = self.setting.space.encode([trial.values])
+                self.fitting[trial.number] = not len(self.setting.space.misfits(vector))
+            except SpaceError:
+                self.fitting[trial.number] = False
+        return self.fitting[trial.number]
 
     # Work is given to the engine: what waits, then what the optimiser proposes
 
