@@ -51,7 +51,7 @@ def _numbers(y: Any) -> FloatArray:
     """Targets (n, k)."""
     y = np.asarray(y)
     if y.dtype.kind == "f":
-        return y.reshape(-1, 1)
+        return np.asarray(y, dtype=np.float64).reshape(-1, 1)
     classes, places = np.unique(y, return_inverse=True)
     return (
         np.eye(len(classes))[places][:, 1:] if len(classes) == 2 else np.eye(len(classes))[places]
