@@ -30,8 +30,8 @@ import pandas as pd
 
 from experiments import DATA, ROOT
 from hyperlens import Space
+from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.models.pool import pool_space
-from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.optimize.models.model_sampling import ModelSampler, model_weights
 
 RESOURCES = (1 / 9, 1 / 3, 1.0)

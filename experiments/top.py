@@ -25,8 +25,8 @@ from benchmarks.machine import description
 from experiments.across import history as lcbench_run
 from experiments.cash_table import load, smallest
 from experiments.real_runs.tasks import FloatArray, Tasks
+from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.models.pool import ROOT, pool_space
-from hyperlens.cash.search.evaluation import Evaluation
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "top.md"
 TABLES, POOL_TRIALS, ROWS = 6, 300, 300

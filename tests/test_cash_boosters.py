@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import log_loss, root_mean_squared_error
 
+from hyperlens.cash.measuring.growing import cut_alike, grows, watching
 from hyperlens.cash.models.boosters import BoostedClassifier, BoostedRegressor, package
 from hyperlens.cash.models.pool import build, further, pool, pool_space
-from hyperlens.cash.search.growing import cut_alike, grows, watching
 from hyperlens.cash.search.search import Search
 from hyperlens.errors import SourceError
 from hyperlens.optimize.models.promising import gain_per_second

@@ -21,8 +21,8 @@ import pytest
 
 import hyperlens as hl
 from hyperlens import cli
+from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.results import output_folder
-from hyperlens.cash.search.evaluation import Evaluation
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import get_scorer, log_loss, root_mean_squared_error
 
+from hyperlens.cash.measuring.evaluation import Evaluation
+from hyperlens.cash.measuring.kept import Kept
 from hyperlens.cash.search.ensemble import (
     Ensemble,
     Pool,
@@ -20,8 +22,6 @@ from hyperlens.cash.search.ensemble import (
     temperature,
     tempered_by,
 )
-from hyperlens.cash.search.evaluation import Evaluation
-from hyperlens.cash.search.kept import Kept
 from hyperlens.cash.search.search import Search, best_trial
 
 FAST = ("GaussianNB", "BernoulliNB", "QuadraticDiscriminantAnalysis")

@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hyperlens as hl
 from hyperlens.cash import build as build_of_pool
-from hyperlens.cash.search.evaluation import Evaluation
+from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.search.refit import refitted
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)

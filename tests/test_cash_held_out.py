@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.results.calibration import calibration
 from hyperlens.cash.results.feature_use import feature_use
 from hyperlens.cash.results.model_search import model_search
-from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.search import Search
 from hyperlens.plots import draw
 from hyperlens.record import Record

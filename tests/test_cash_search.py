@@ -19,10 +19,10 @@ from sklearn.dummy import DummyClassifier
 import hyperlens as hl
 from hyperlens import AnalysisError, History, Parameter, SourceError, Space, SpaceError, State
 from hyperlens.cash import pool
+from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.models.pool import pool_space
 from hyperlens.cash.results.model_search import ModelSearch, model_search
 from hyperlens.cash.results.one_model import one_model
-from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.optimizers import OPTIMIZERS, SCHEDULED, first_vectors, make_optimizer
 from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.optimize.models.model_sampling import ModelSampler

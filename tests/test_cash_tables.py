@@ -10,12 +10,12 @@ import pytest
 
 import hyperlens as hl
 from hyperlens.cash.data.dataset import prepare
+from hyperlens.cash.measuring.evaluation import Evaluation
+from hyperlens.cash.measuring.prepared import Prepared
 from hyperlens.cash.models.category_means import PRIOR
 from hyperlens.cash.models.pool import build
 from hyperlens.cash.models.preprocessing import MANY, Encoder, preparation
 from hyperlens.cash.models.text_columns import DIRECTIONS, TextNumbers
-from hyperlens.cash.search.evaluation import Evaluation
-from hyperlens.cash.search.prepared import Prepared
 
 ROWS = 240
 GOOD, BAD = ("works very well", "would buy again"), ("broke after days", "asked for money back")
@@ -131,7 +131,7 @@ def test_columns_are_prepared_once_a_split(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_no_more_is_kept_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hyperlens.cash.search.prepared.MOST_CELLS", 100)
+    monkeypatch.setattr("hyperlens.cash.measuring.prepared.MOST_CELLS", 100)
     X, y = pd.DataFrame({"a": np.arange(60.0), "b": 1.0}), np.arange(60) % 2
     prepared, rows = Prepared(), np.arange(60)
     first = prepared.columns(X, y, rows[:30], rows[30:40], False)  # 80 cells

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from hyperlens.cash import pool_space
+from hyperlens.cash.measuring.evaluation import Evaluation
+from hyperlens.cash.measuring.kept import key_of
+from hyperlens.cash.measuring.looks import FEWEST_ROWS, ladder, look
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import QUICK_FIRST, further, pool
 from hyperlens.cash.results.model_search import model_search
 from hyperlens.cash.search.anytime import Anytime, cheapest_first
-from hyperlens.cash.search.evaluation import Evaluation
-from hyperlens.cash.search.kept import key_of
-from hyperlens.cash.search.looks import FEWEST_ROWS, ladder, look
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import ALL_ROWS, DOUBT, MOST_BACK, Pace
 from hyperlens.cash.search.refit import Member, train, within

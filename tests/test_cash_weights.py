@@ -14,10 +14,10 @@ import hyperlens as hl
 from hyperlens.cash.data.column_kinds import TableError
 from hyperlens.cash.data.dataset import prepare
 from hyperlens.cash.data.row_weights import row_weights, weighting
+from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.models.pool import build
 from hyperlens.cash.models.preprocessing import pipeline
 from hyperlens.cash.search.ensemble import log_losses, squared_errors
-from hyperlens.cash.search.evaluation import Evaluation
 from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.errors import AnalysisError
 

@@ -15,9 +15,9 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 
 from hyperlens.cash.data.column_kinds import TableError
 from hyperlens.cash.data.row_weights import ClassWeight
+from hyperlens.cash.measuring.row_splits import Split
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.results.model_search import leaderboard, model_search
-from hyperlens.cash.search.row_splits import Split
 from hyperlens.cash.search.search import Builder, Search, best_trial
 from hyperlens.optimize.models.model_sampling import Sampling
 from hyperlens.optimize.storage.storages import Storage

@@ -15,7 +15,7 @@ from hyperlens.spaces.cube import FloatArray
 from hyperlens.words import counted
 
 if TYPE_CHECKING:
-    from hyperlens.cash.search.evaluation import Evaluation
+    from hyperlens.cash.measuring.evaluation import Evaluation
 
 MOST_ROWS = 1000  # held-out rows
 REPEATS = 5

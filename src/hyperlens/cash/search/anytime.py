@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from hyperlens.cash.search.kept import key_of
-from hyperlens.cash.search.looks import ETA, ladder
+from hyperlens.cash.measuring.kept import key_of
+from hyperlens.cash.measuring.looks import ETA, ladder
 from hyperlens.cash.search.pace import Pace
 from hyperlens.optimize.models.model_sampling import ROOT, Sampling
 from hyperlens.optimize.models.promising import gain_per_second

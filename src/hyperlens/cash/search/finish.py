@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from hyperlens.cash.measuring.evaluation import DEFAULT_METRIC, Evaluation
+from hyperlens.cash.measuring.growing import grows
+from hyperlens.cash.measuring.kept import key_of
 from hyperlens.cash.results.calibration import Calibration, calibration
 from hyperlens.cash.search.ensemble import (
     Ensemble,
@@ -20,9 +23,6 @@ from hyperlens.cash.search.ensemble import (
     temperature,
     tempered_by,
 )
-from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
-from hyperlens.cash.search.growing import grows
-from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import Member, together, train
 from hyperlens.optimize.models.model_sampling import ROOT

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from hyperlens.cash.search.looks import look
+from hyperlens.cash.measuring.looks import look
 
 GROWTH = 1.1  # boosting sorts, neighbours compare: a little more than proportional
 OVERHEAD = 2000  # rows that take as long as what does not grow: reading, encoding, starting

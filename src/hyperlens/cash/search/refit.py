@@ -23,10 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from hyperlens.cash.data.row_weights import weighting
+from hyperlens.cash.measuring.evaluation import Evaluation
+from hyperlens.cash.measuring.growing import grows
+from hyperlens.cash.measuring.kept import key_of
 from hyperlens.cash.search.ensemble import lifted, tempered_by
-from hyperlens.cash.search.evaluation import Evaluation
-from hyperlens.cash.search.growing import grows
-from hyperlens.cash.search.kept import key_of
 from hyperlens.cash.search.pace import Pace
 from hyperlens.optimize.models.model_sampling import ROOT
 from hyperlens.spaces.cube import IntArray

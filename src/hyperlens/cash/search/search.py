@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from hyperlens.cash.data.row_weights import ClassWeight, row_weights
+from hyperlens.cash.measuring.evaluation import DEFAULT_METRIC, Evaluation
+from hyperlens.cash.measuring.kept import Kept
+from hyperlens.cash.measuring.looks import FEWEST_ROWS
+from hyperlens.cash.measuring.row_splits import Split
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import QUICK_FIRST, ROOT, further, pool, pool_space
 from hyperlens.cash.results.model_search import furthest, search_plan
 from hyperlens.cash.search.anytime import Anytime, cheapest_first
 from hyperlens.cash.search.ensemble import Ensemble
-from hyperlens.cash.search.evaluation import DEFAULT_METRIC, Evaluation
 from hyperlens.cash.search.finish import finished, stopped
-from hyperlens.cash.search.kept import Kept
-from hyperlens.cash.search.looks import FEWEST_ROWS
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import refitted, within
-from hyperlens.cash.search.row_splits import Split
 from hyperlens.errors import AnalysisError, SourceError, SpaceError
 from hyperlens.optimize.models.model_sampling import Sampling, rooted
 from hyperlens.optimize.optimizers.protocol import Optimizer

@@ -23,13 +23,13 @@ from threadpoolctl import threadpool_limits
 
 from hyperlens.cash.data.column_kinds import TableError
 from hyperlens.cash.data.row_weights import weighting
+from hyperlens.cash.measuring.growing import cut_alike, grows, watching
+from hyperlens.cash.measuring.kept import Kept
+from hyperlens.cash.measuring.looks import look
+from hyperlens.cash.measuring.prepared import Prepared
+from hyperlens.cash.measuring.row_splits import HELD_OUT, Split, by_group, by_time
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import build, parts, targeted
-from hyperlens.cash.search.growing import cut_alike, grows, watching
-from hyperlens.cash.search.kept import Kept
-from hyperlens.cash.search.looks import look
-from hyperlens.cash.search.prepared import Prepared
-from hyperlens.cash.search.row_splits import HELD_OUT, Split, by_group, by_time
 from hyperlens.errors import SourceError
 from hyperlens.spaces.cube import FloatArray, IntArray
 
