@@ -1,4 +1,4 @@
-"""Categories with many levels as the mean targets of their rows (Micci-Barreca 2001).
+"""Categories with many levels as the mean targets of their rows, as Micci-Barreca does.
 
 The mean of few rows is drawn to that of all. For training, a row's category is told by the rows of other
 parts alone: else a category of a single row would be its target.
