@@ -184,9 +184,20 @@ def test_known_noise_is_taken_as_it_is() -> None:
     assert narrow.curse < wide.curse
 
 
-def test_what_is_recommended_is_what_is_expected_to_be_best() -> None:
-    history = run(0.4, seed=2)
-    assert hl.recommend(history).number == hl.winner(history).recommended
+def test_what_is_recommended_is_surely_good() -> None:
+    """It may be expected to be a little worse than the best, where so much more is known of it."""
+    cautious = 0
+    for seed in range(4):
+        history = run(0.4, seed=seed)
+        tried = configurations(history, history.data())
+        measured = Measured(tried.X, tried.y, tried.which)
+        model = Additive(SPACE.cube, 0).learn(tried.X[tried.which], tried.y)
+        truth = true_costs(SPACE.cube, measured, model, every=True)
+        high = truth.draws.mean(axis=0) + 2 * truth.draws.std(axis=0)
+        surest = int(tried.trial[np.argmin(high)])
+        assert hl.recommend(history).number == surest
+        cautious += surest != hl.winner(history).recommended
+    assert cautious
     assert hl.recommend(run(0.0, 80)) == run(0.0, 80).best()
 
 

@@ -58,8 +58,9 @@ def page(found: list[Run], half: str) -> str:
         "instances and seeds, on which none was chosen. Regret is that of what is recommended at the "
         "end, without noise, in units in which a random configuration has 1 in the "
         "median and the best 0 (of LCBench the best that anyone found); equal trials for everyone. "
-        "Where there is noise ours is asked for `hl.recommend`, SMAC3 for its incumbent, and the best "
-        "measured is taken of the others.\n",
+        "Where there is noise ours is asked for `hl.recommend`, SMAC3 for its incumbent and BoTorch for "
+        "the tried one of the best mean, both being told that there is noise; of the others the best "
+        "measured is taken.\n",
     ]
     if missing:
         lines.append(f"Not measured here: {', '.join(missing)}.\n")

@@ -20,6 +20,7 @@ import optuna
 import hyperlens as hl
 from benchmarks.optimizers.problem import Cost, Diverged, Problem
 from hyperlens.spaces.clauses import holds
+from hyperlens.spaces.cube import FloatArray
 
 Values = Mapping[str, Any]
 Player = Callable[[Problem, Cost, int], Values | None]
@@ -92,7 +93,7 @@ def by_smac(problem: Problem, cost: Cost, seed: int, facade: str) -> Values:
     with tempfile.TemporaryDirectory() as folder:
         scenario = smac.Scenario(
             problem.space.configspace,
-            deterministic=True,
+            deterministic=not problem.noise,  # else it repeats what it thinks good
             n_trials=problem.trials,
             seed=seed,
             output_directory=Path(folder),
@@ -103,9 +104,10 @@ def by_smac(problem: Problem, cost: Cost, seed: int, facade: str) -> Values:
         return dict(chosen.optimize())
 
 
-def by_botorch(problem: Problem, cost: Cost, seed: int) -> None:
+def by_botorch(problem: Problem, cost: Cost, seed: int) -> Values | None:
     """A standard loop: 2 (d + 1) Sobol' points, then the logarithm of the expected improvement of a
-    Gaussian process with BoTorch's own priors; a trial that failed counts as the worst."""
+    Gaussian process with BoTorch's own priors; a trial that failed counts as the worst. Where there is
+    noise, the tried one of the best mean is recommended."""
     import torch
     from botorch.acquisition import LogExpectedImprovement, qLogNoisyExpectedImprovement
     from botorch.fit import fit_gpytorch_mll
@@ -115,30 +117,38 @@ def by_botorch(problem: Problem, cost: Cost, seed: int) -> None:
     from botorch.utils.sampling import draw_sobol_samples
     from gpytorch.mlls import ExactMarginalLogLikelihood
 
+    def fitted(X: FloatArray, y: FloatArray) -> Any:
+        gains = torch.as_tensor(-np.where(np.isnan(y), np.nanmax(y), y))[:, None]
+        model = SingleTaskGP(torch.as_tensor(X), gains, outcome_transform=Standardize(1))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        return model
+
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     d = len(problem.space)
     bounds = torch.stack([torch.zeros(d), torch.ones(d)]).double()
     first = draw_sobol_samples(bounds, 2 * (d + 1), 1, seed=seed)[:, 0]
     X, y = np.empty((0, d)), np.empty(0)
+    tried: list[Values] = []
     for k in range(problem.trials):
         if k < len(first):
             at = first[k].numpy()
         else:
-            known = torch.as_tensor(X)
-            costs = torch.as_tensor(-np.where(np.isnan(y), np.nanmax(y), y))[:, None]
-            model = SingleTaskGP(known, costs, outcome_transform=Standardize(1))
-            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+            model = fitted(X, y)
             acquisition = (
-                qLogNoisyExpectedImprovement(model, known)
+                qLogNoisyExpectedImprovement(model, torch.as_tensor(X))
                 if problem.noise
-                else LogExpectedImprovement(model, costs.max())
+                else LogExpectedImprovement(model, -np.nanmin(y))
             )
             point, _ = optimize_acqf(acquisition, bounds, q=1, num_restarts=4, raw_samples=128)
             at = point[0].detach().numpy()
-        values = problem.space.decode(problem.space.cube.vectors(at[None]))[0]
+        tried.append(problem.space.decode(problem.space.cube.vectors(at[None]))[0])
         X = np.vstack([X, at])
-        y = np.append(y, _or_nan(cost, values))
+        y = np.append(y, _or_nan(cost, tried[-1]))
+    if not problem.noise:
+        return None
+    mean = fitted(X, y).posterior(torch.as_tensor(X)).mean[:, 0]
+    return tried[int(mean.argmax())]
 
 
 def by_hebo(problem: Problem, cost: Cost, seed: int) -> None:

@@ -133,6 +133,7 @@ class SMBO(Weigher):
         else:
             self.design = self._designed(initial) if design is None else design
         self.explain = explain
+        self._outcomes = Outcomes(self.X, np.empty((0, 1)), np.empty((0, 0)))
         self._learner = CostLearner(space.cube, surrogate, nugget, refine, seed)
         self._settling = Settling(space, explain, len(self.design), seed)
 
@@ -160,12 +161,12 @@ class SMBO(Weigher):
 
     @property
     def outcomes(self) -> Outcomes:
-        """All costs told, and all excesses over limits."""
+        """All costs told, and all excesses over limits; a proposal asks several times for them."""
         results = self._ledger.results
-        if not results:
-            return Outcomes(self.X, np.empty((0, 1)), np.empty((0, 0)))
-        costs, excess = zip(*((r.costs, r.excess) for r in results), strict=True)
-        return Outcomes(self.X, np.array(costs), np.array(excess))
+        if len(self._outcomes.X) != len(results):  # results are only ever added
+            costs, excess = zip(*((r.costs, r.excess) for r in results), strict=True)
+            self._outcomes = Outcomes(self.X, np.array(costs), np.array(excess))
+        return self._outcomes
 
     @property
     def best(self) -> Result | None:
