@@ -6,7 +6,7 @@ ones have mean 0 and variance 1.
 
 Symbols
     l        length-scale of an axis, in parts of it
-    a        part of an axis in the variance of every effect that it takes part in, about 1
+    a        part of an axis in the variance of every effect that it takes part in, 1 or less of most
     v        variance of all effects of one, two and three axes together
     g        variance of the noise
     kappa, eta   the warp's (warp.py)
@@ -22,6 +22,7 @@ import numpy as np
 from hyperlens.spaces.cube import FloatArray
 
 TREND = 3.0  # standard deviation of the average cost
+NU = 2.5  # smoothness of every function, Matern's
 REACH = 4.0  # standard deviations of the prior within which a hyperparameter is looked for
 
 
@@ -34,8 +35,8 @@ class Belief:
 
 
 LENGTH = Belief(0.6, 0.8)
-PART = Belief(1.0, 0.7)  # few parameters matter much
-VARIANCES = (Belief(0.7, 0.5), Belief(0.3, 0.5), Belief(0.1, 0.5))
+PART = Belief(0.5, 1.3)  # few parameters matter much, most hardly at all
+VARIANCES = (Belief(1.0, 0.5), Belief(0.3, 0.5), Belief(0.1, 0.5))
 NOISE = Belief(1e-2, 2.0)
 KAPPA = Belief(2.0, 1.5)
 ETA = Belief(0.5, 0.7)  # what a search avoided is rarely worse by ranges than the worst that it met
@@ -88,14 +89,16 @@ class Prior:
 def spectrum(length: float, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Variances lambda of an axis' functions, which sum to one, and d lambda / d log l.
 
-    Spectral density of a Matern-3/2 at the frequencies pi a; all the same for a category.
+    Spectral density of a Matern process (Rasmussen and Williams 2006, Eq. 4.15) at the frequencies pi a;
+    all the same for a category.
     """
     if not len(frequencies):
         return np.zeros(0), np.zeros(0)
     if not frequencies.any():
         return np.full(len(frequencies), 1 / len(frequencies)), np.zeros(len(frequencies))
-    rate = 3 / length**2
-    density = (rate + (np.pi * frequencies) ** 2) ** -2.0
-    slope = 4 * rate * density / (rate + (np.pi * frequencies) ** 2)
+    rate, power = 2 * NU / length**2, NU + 0.5
+    at = rate + (np.pi * frequencies) ** 2
+    density = at**-power
+    slope = 2 * power * rate * density / at
     total = density.sum()
     return density / total, slope / total - density * slope.sum() / total**2

@@ -2,7 +2,7 @@
 
     k(x, z) = trend + sum over q of v_q / (number of effects of order q) * e_q(c_1, ..., c_d)
     c_j(x, z) = sum over functions of lambda_a phi_a(x) phi_a(z), which has mean 0; the mean of its
-                variance is the part of the axis, about 1
+                variance is the part of the axis
 
 With the power sums p_k of the c_j, e_2 = (p_1^2 - p_2) / 2 and e_3 = (p_1^3 - 3 p_1 p_2 + 2 p_3) / 6:
 the orthogonal additive kernel of Lu et al. 2022 at the cost of a sum. A nested pair
