@@ -739,7 +739,7 @@ def test_drawn_functions_are_written_as_weights_by_kriging(
     X = sampled(CONTINUOUS, 12, 0)
     model = Additive().fit(X, smooth(X))
     components, learnt = model.components, model.mode.kernel.hyper
-    hyper = replace(learnt, variances=np.maximum(learnt.variances, [1.0, 0.3, 0.1]))
+    hyper = replace(learnt, variances=np.maximum(learnt.variances, [0.7, 0.3, 0.1]))
     assert 128 < components.ends[-1] < 512
     Z, new = sobol(anchors, 2, 0), sampled(CONTINUOUS, 30, 1)
     K = by_hand(CONTINUOUS, hyper, Z, Z) + additive.ANCHOR_NOISE * np.eye(anchors)

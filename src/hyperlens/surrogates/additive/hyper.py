@@ -35,8 +35,8 @@ class Belief:
 
 
 LENGTH = Belief(0.6, 0.8)
-PART = Belief(0.5, 1.3)  # few parameters matter much, most hardly at all
-VARIANCES = (Belief(1.0, 0.5), Belief(0.3, 0.5), Belief(0.1, 0.5))
+PART = Belief(0.7, 1.0)  # few parameters matter much
+VARIANCES = (Belief(0.7, 0.5), Belief(0.3, 0.5), Belief(0.1, 0.5))
 NOISE = Belief(1e-2, 2.0)
 KAPPA = Belief(2.0, 1.5)
 ETA = Belief(0.5, 0.7)  # what a search avoided is rarely worse by ranges than the worst that it met
