@@ -30,10 +30,11 @@ The truth is known: YAHPO's empirical model of LCBench can be evaluated anywhere
 indices and the partial dependence of a task are numbers (errors of at most {error:.2f} percentage
 points for a main share, {curve:.1%} of the standard deviation of the cost for a curve). Space: the
 seven hyperparameters of YAHPO's own `config_space.json` with its scales (batch size, learning rate
-and units by their logarithm), 52 epochs; cost: 1 - validation accuracy / 100. One run of each
-optimiser on a task, of 200 trials; its first 60 and 100 trials are the shorter runs; *tasks* says how
-many of the 17 in each half were run. Settings of the package are chosen on the tasks at even places of
-the list. Those at odd places are only reported, but several settings in turn were: see
+and units by their logarithm), 52 epochs; cost: 1 - validation accuracy / 100. Runs have
+200 trials; the first 60 and 100 of them are the shorter runs. *Runs* says how many there were on the
+17 tasks of a half: 51 are three seeds of each task, fewer than 17 are the first tasks of the list.
+Settings of the package are chosen on the tasks at even places of the list.
+Those at odd places are only reported, but several settings in turn were: see
 [ideas](real_runs_ideas.md).
 
 *Error*: mean absolute difference from the true main shares in percentage points, shares as they are
@@ -41,7 +42,7 @@ said (parts of the whole variance). *Intervals hold*: part of the true main shar
 all) inside their 90 % intervals. *Width*: of these intervals in points, mean. *Joint band holds*:
 part of the grid points of all seven effects, and of whole curves, at which the 95 % joint band
 holds the true partial dependence; *pointwise* likewise; *width* of a band in standard deviations of
-the cost. *First*: tasks on which the largest main share belongs to the right parameter. *Verdict*:
+the cost. *First*: runs of which the largest main share belongs to the right parameter. *Verdict*:
 trust, caution, do not trust. In runs of Hyperband pruned trials count as trials. Optuna's
 evaluators give neither intervals nor curves; PED-ANOVA, its default, answers another question and
 is made to sum to one."""
@@ -104,7 +105,7 @@ def _table(rows: dict[str, list[Row]], half: str, n: int) -> str:
         for name in theirs[0]["optuna"] if theirs else ():
             lines.append(_theirs(WORDS[sampler], name, theirs))
     header = [
-        *("run", "who", "tasks", "error", "intervals hold (all)", "width"),
+        *("run", "who", "runs", "error", "intervals hold (all)", "width"),
         *("joint band holds: points, curves", "width", "pointwise: points, curves", "width"),
         *("first", "verdict", "GP led", "CPU s"),
     ]
@@ -189,7 +190,7 @@ def _good_table(rows: dict[str, list[Row]]) -> str:
                         ]
                     )
     header = [
-        *("run", "trials", "who", "tasks", "error", "intervals hold (all)", "width", "first"),
+        *("run", "trials", "who", "runs", "error", "intervals hold (all)", "width", "first"),
         "leads",
     ]
     return table(header, lines) if lines else ""
