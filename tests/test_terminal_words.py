@@ -14,7 +14,7 @@ from rich.console import Console
 
 import hyperlens as hl
 from hyperlens.cash.results.model_search import model_search
-from hyperlens.cli import COMMANDS, load
+from hyperlens.cli import COMMANDS, load, main
 from hyperlens.commands.records import print_record
 from hyperlens.record import Record
 from hyperlens.terminal.tables import drawn
@@ -38,6 +38,21 @@ def test_the_direction_has_one_name() -> None:
         flags = {f for o in load(name).params for f in (*o.opts, *o.secondary_opts)}
         assert ("--maximize" in flags) == ("--minimize" in flags), name
         assert not {"--higher-is-better", "--lower-is-better", "--direction"} & flags, name
+
+
+def test_a_misspelt_name_is_guessed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = table(2, 12, lambda X: X[:, 0])
+    with pytest.raises(hl.HyperlensError, match="one of 'x0', 'x1', 'x0' most likely"):
+        hl.effect(run, "x0_")
+    frame = pd.DataFrame({"x": [1.0, 2.0], "metric:loss [0; 1] (minimize)": [1.0, 2.0]})
+    with pytest.raises(hl.HyperlensError, match=r"one of 'loss', 'x' .* Did you mean 'loss'"):
+        hl.read(frame, objective="los")
+    monkeypatch.setattr("sys.argv", ["hyperlens", "explan"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "try 'explain'" in capsys.readouterr().err
 
 
 def test_a_comparison_says_which_direction_was_assumed() -> None:

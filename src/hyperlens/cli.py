@@ -2,7 +2,9 @@
 
 import io
 import os
+import re
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -248,7 +250,10 @@ def main() -> NoReturn:
 def _usage(problem: Any) -> str:
     """A wrong call in one sentence."""
     command = problem.ctx.command_path if getattr(problem, "ctx", None) else "hyperlens"
-    return f"{problem.format_message().rstrip('.')}; see '{command} --help'."
+    said = problem.format_message().rstrip(".")
+    unknown = re.fullmatch(r"No such command '(.*)'", said)
+    near = get_close_matches(unknown[1], COMMANDS, 1) if unknown else []
+    return f"{said}; {f'try {near[0]!r}, or ' if near else ''}see '{command} --help'."
 
 
 def _complain(sentence: str) -> None:

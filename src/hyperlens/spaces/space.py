@@ -10,6 +10,7 @@ import json
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -183,7 +184,10 @@ class Space:
         if name in self._columns:
             return self._columns[name]
         why = "is a constant of this space" if name in self.constants else "is not in this space"
-        raise SpaceError(f"Parameter '{name}' {why}; choose one of {listed(self.names)}.")
+        near = [n for n in self.names if name and n.startswith(name)]
+        near = near if len(near) == 1 else get_close_matches(name, self.names, 1)
+        meant = f", {near[0]!r} most likely" if near else ""
+        raise SpaceError(f"Parameter '{name}' {why}; choose one of {listed(self.names)}{meant}.")
 
     @cached_property
     def _columns(self) -> dict[str, int]:

@@ -61,7 +61,8 @@ def _in_words(status: Status) -> str:
         best = f"{counted(status.front, 'trial')} on the front"
     where = "" if status.best_trial is None else f" in trial {status.best_trial}"
     failed = f", {status.failed} failed" if status.failed else ""
-    done = f"{status.finished} of {counted(status.total, 'trial')}"
+    total = max(status.total, status.finished)  # a run may have more trials than are asked for now
+    done = f"{status.finished} of {counted(total, 'trial')}"
     if status.left is not None:
         done = f"{counted(status.finished, 'trial')}, {status.left:.0f} s left"
     return f"{best}{where}{failed}, {done}"

@@ -130,10 +130,12 @@ def _named(name: str, columns: Sequence[str], declared: Mapping[str, re.Match[st
         metric = declared[column]["name"] if column in declared else None
         if name == metric or any(column == f"{prefix}{name}" for prefix in _METRICS):
             return column
-    near = get_close_matches(name.lower(), [c.lower() for c in columns], 1, 0.7)
-    meant = next((f" Did you mean '{c}'?" for c in columns if [c.lower()] == near), "")
+    metrics = [match["name"] for column, match in declared.items() if column in columns]
+    names = [*metrics, *_likely([c for c in columns if c not in declared])]
+    near = get_close_matches(name.lower(), [n.lower() for n in names], 1, 0.7)
+    meant = next((f" Did you mean '{n}'?" for n in names if [n.lower()] == near), "")
     raise SourceError(
-        f"There is no column '{name}' for the objective; choose one of {listed(_likely(columns))} "
+        f"There is no column '{name}' for the objective; choose one of {listed(names)} "
         f"with --objective COLUMN (objective= in Python).{meant}"
     )
 
