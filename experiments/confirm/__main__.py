@@ -2,7 +2,7 @@
 
 python -m experiments.confirm after --tasks odd      # 100 trials of TPE, and more by four ways
 python -m experiments.confirm search --tasks odd     # a search with trials for it and without
-python -m experiments.confirm --save                 # the page, of what was measured
+python -m experiments.confirm --save                 # both pages, of what was measured
 
 Truths and runs are those of `experiments.real_runs generate`, in the folder named by --cache or by the
 environment variable HYPERLENS_CACHE; what is measured goes to --results. What is there is not measured
@@ -23,6 +23,7 @@ from experiments import DATA, options
 from experiments.confirm.after import after
 from experiments.confirm.page import page
 from experiments.confirm.search import search
+from experiments.confirm.search_page import search_page
 from experiments.real_runs.tasks import Tasks
 
 
@@ -40,6 +41,7 @@ def main() -> None:
     results.mkdir(parents=True, exist_ok=True)
     if chosen.step == "page":
         page(results, chosen.save)
+        search_page(results, chosen.save)
         return
     tasks = Tasks(chosen.data)
     names = tasks.even if chosen.tasks == "even" else tasks.odd

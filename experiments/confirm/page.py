@@ -1,4 +1,4 @@
-"""The page: what chosen trials made of an explanation, beside others."""
+"""The page of trials after a run: what chosen ones made of an explanation, beside others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ import hyperlens as hl
 from experiments import publish, table
 from experiments.confirm.after import FIRST, MORE, WAYS
 from experiments.confirm.measure import Row, rows
-from experiments.confirm.search import EXPLAIN, TRIALS
 
-MUCH = 1.0  # points of accuracy
-SEARCHED = ("effect", "error", "width", "regret", "seconds")  # keys of a search that are shown
 READING = """\
 The truth is known: YAHPO's empirical model of LCBench can be evaluated anywhere (real_runs.md says how,
 and which space and runs these are). All rows ask the additive Gaussian process, which leads on these
@@ -40,35 +37,21 @@ function 53 % and at random 59 %: shares of draws are too far from linear in a c
 
 *What limits it*, as far as we see: shares are ratios of variances, which are large where costs are bad.
 They are known when the worst corners of the space are, where a search never goes, and 20 trials reach
-few of them. Effects need less: they are averages over those corners.
-
-*During a search* both errors are halved, since 30 of 100 trials are spread before the crowd is there.
-What that costs: with another state of the search and one seed, learning all trials of the explanation
-was better on 1 and worse on 8 of 9 even tasks, learning only those that came out well better on 4 and
-worse on 3; that is what is measured here. Regret differs so much between two runs of one search that one
-seed tells little. Against one run without explanation, on 10 to 17 even tasks: trials spread evenly, as
-they are, 8 better and 9 worse; most of them early 1 and 10; fewer and most of them late 2 and 11; chosen
-where they may also be good (the gain times the probability of being in the best quarter) 9 and 7, and
-early as well 2 and 8. So the even spread was kept."""
+few of them. Effects need less: they are averages over those corners."""
 
 
 def page(results: Path, save: bool) -> None:
+    """Of what was measured."""
     parts = [READING]
     for half in ("odd", "even"):
         found = rows(results / f"after_{half}.jsonl")
         if found:
             note = "" if half == "odd" else ", on which settings were chosen"
-            parts += [
-                f"## {FIRST} trials of TPE and some more, {half} tasks{note}",
-                *_after(found),
-            ]
-    for half in ("odd", "even"):
-        found = rows(results / f"search_{half}.jsonl")
-        if found:
-            note = "" if half == "odd" else ", on which settings were chosen"
-            parts += [f"## During the search, {half} tasks{note}", *_search(found)]
-    parts += ["## How far each idea carried", IDEAS]
-    publish("confirm", "Trials that settle an explanation", "experiments.confirm", parts, save)
+            title = f"## {FIRST} trials of TPE and some more, {half} tasks{note}"
+            parts += [title, *_after(found)]
+    if len(parts) > 1:
+        parts += ["## How far each idea carried", IDEAS]
+        publish("confirm", "Trials that settle an explanation", "experiments.confirm", parts, save)
 
 
 def _after(found: Sequence[Row]) -> list[str]:
@@ -99,12 +82,12 @@ def _after(found: Sequence[Row]) -> list[str]:
 def _halved(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:
     """Whether 20 chosen trials halve the errors, as was wanted."""
     base, these = ([at[task, *way] for task in tasks] for way in (("nothing", 0), ("confirm", 20)))
-    shares, effects = (_mean(these, key) / _mean(base, key) for key in ("error", "effect"))
+    shares, effects = (mean(these, key) / mean(base, key) for key in ("error", "effect"))
     words = [f"{'halve' if part <= 0.5 else 'do not halve'}" for part in (shares, effects)]
     return (
         f"It was wanted that 20 chosen trials halve the errors: they {words[0]} that of shares "
         f"({shares:.0%} is left) and {words[1]} that of effects ({effects:.0%}). Half of the error of "
-        f"shares, {_mean(base, 'error') / 2:.1f} points, is about what 100 random trials leave that are "
+        f"shares, {mean(base, 'error') / 2:.1f} points, is about what 100 random trials leave that are "
         "learnt alone (real_runs.md): 20 trials would have to tell as much as those. Compare the rows "
         "of 10 trials before choosing so few."
     )
@@ -114,20 +97,20 @@ def _line(
     way: str, k: int, these: Sequence[Row], random: Sequence[Row] | None, base: Sequence[Row]
 ) -> list[str]:
     line = [way, str(k) if k else "–"]
-    line += [f"{_mean(these, 'error'):.2f}", f"{_mean(these, 'effect'):.3f}"]
-    line += [f"{_mean(these, 'width'):.1f}", f"{_mean(these, 'held'):.0%}"]
-    line += [f"{_mean(these, key) / _mean(base, key):.0%}" for key in ("error", "effect")]
+    line += [f"{mean(these, 'error'):.2f}", f"{mean(these, 'effect'):.3f}"]
+    line += [f"{mean(these, 'width'):.1f}", f"{mean(these, 'held'):.0%}"]
+    line += [f"{mean(these, key) / mean(base, key):.0%}" for key in ("error", "effect")]
     if random is None or not k:
         return [*line, "–", "–"]
     better, p = [], []
     for key in ("error", "effect"):
         one, other = ([row[key] for row in part] for part in (these, random))
         better.append(sum(a < b for a, b in zip(one, other, strict=True)))
-        p.append(_p(one, other))
+        p.append(p_value(one, other))
     return [*line, ", ".join(f"{b} of {len(these)}" for b in better), ", ".join(p)]
 
 
-def _p(one: Sequence[float], other: Sequence[float]) -> str:
+def p_value(one: Sequence[float], other: Sequence[float]) -> str:
     (pair,) = hl.compare({"one": one, "other": other}).pairs
     return f"{pair.p:.3f}"
 
@@ -143,10 +126,10 @@ def _expected(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:
             [
                 str(k),
                 f"{np.mean([at[task, 'nothing', 0]['width'] for task in tasks]):.1f}",
-                f"{_mean(these, 'expected'):.1f}",
-                f"{_mean(these, 'width'):.1f}",
+                f"{mean(these, 'expected'):.1f}",
+                f"{mean(these, 'width'):.1f}",
                 f"{middle:.2f} ({low:.2f} to {high:.2f})",
-                f"{_mean(these, 'seconds'):.1f}",
+                f"{mean(these, 'seconds'):.1f}",
             ]
         )
     header = [
@@ -184,65 +167,5 @@ def _worst(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> list[st
     ]
 
 
-def _search(found: Sequence[Row]) -> list[str]:
-    tasks = list(dict.fromkeys(row["task"] for row in found))
-    seeds = len({row["seed"] for row in found})
-    best = {
-        task: min(min(r["best"], r["known"]) for r in found if r["task"] == task) for task in tasks
-    }
-    for row in found:
-        row["regret"] = 100 * (row["best"] - best[row["task"]])
-    alone, shared = ([_over_seeds(found, task, part) for task in tasks] for part in (0.0, EXPLAIN))
-    lines = [
-        [name, *(f"{_mean(these, key):.3g}" for key in SEARCHED)]
-        for name, these in (("expected improvement", alone), (f"explain={EXPLAIN}", shared))
-    ]
-    compared = []
-    for key, what in (
-        ("effect", "error of effects"),
-        ("error", "error of shares"),
-        ("regret", "regret"),
-    ):
-        one, other = ([row[key] for row in part] for part in (alone, shared))
-        change = np.mean(other) / np.mean(one) - 1 if np.mean(one) else np.nan
-        better = sum(b < a for a, b in zip(one, other, strict=True))
-        worse = sum(b > a for a, b in zip(one, other, strict=True))
-        compared.append(
-            [
-                what,
-                f"{change:+.0%}",
-                f"{better} better, {worse} worse of {len(one)}",
-                _p(one, other),
-            ]
-        )
-    header = ["search", "effects", "error of shares", "width", "regret, points", "CPU s"]
-    return [
-        f'{TRIALS} trials of `hl.minimize(..., acquisition="ei")` on each of {len(tasks)} tasks with '
-        f"{seeds} seeds, the same initial design; of a task the mean over seeds counts. Regret is "
-        "against the best that is known of a task, in points of accuracy.",
-        table(header, lines),
-        table(["", f"explain={EXPLAIN} against none", "tasks", "p"], compared),
-        _dearer(alone, shared),
-    ]
-
-
-def _over_seeds(found: Sequence[Row], task: str, part: float) -> Row:
-    """Means over the runs of a task."""
-    these = [row for row in found if row["task"] == task and row["explain"] == part]
-    return {key: _mean(these, key) for key in SEARCHED}
-
-
-def _dearer(alone: Sequence[Row], shared: Sequence[Row]) -> str:
-    """On how many tasks the trials for the explanation cost the search more than a point, or won it."""
-    more = np.array([b["regret"] - a["regret"] for a, b in zip(alone, shared, strict=True)])
-    before, after = (np.median([row["regret"] for row in part]) for part in (alone, shared))
-    return (
-        f"On {(more > MUCH).sum()} of {len(more)} tasks the regret is larger by more than {MUCH:g} "
-        f"point of accuracy (at most by {max(more.max(), 0):.1f}), on {(more < -MUCH).sum()} smaller "
-        f"(at most by {max(-more.min(), 0):.1f}). Its median is {after:.2f} points, without the "
-        f"explanation {before:.2f}."
-    )
-
-
-def _mean(these: Sequence[Row], key: str) -> float:
+def mean(these: Sequence[Row], key: str) -> float:
     return float(np.mean([row[key] for row in these]))
