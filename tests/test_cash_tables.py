@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,11 @@ from hyperlens.cash.data.dataset import prepare
 from hyperlens.cash.measuring.evaluation import Evaluation
 from hyperlens.cash.measuring.prepared import Prepared
 from hyperlens.cash.models.category_means import PRIOR
-from hyperlens.cash.models.pool import build
+from hyperlens.cash.models.pool import build, further, pool_space
 from hyperlens.cash.models.preprocessing import MANY, Encoder, preparation
 from hyperlens.cash.models.text_columns import DIRECTIONS, TextNumbers
+from hyperlens.cash.results.saved_model import SAFE, read_safe, write_safe
+from hyperlens.cash.search.optimizers import first_vectors
 
 ROWS = 240
 GOOD, BAD = ("works very well", "would buy again"), ("broke after days", "asked for money back")
@@ -106,6 +110,24 @@ def test_texts_are_learnt_from_by_a_search() -> None:
         frame, y
     )
     assert found.best_loss_ < 0.3
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_model_of_a_search_by_the_clock_is_read_again_without_running_code(
+    task: Any, tmp_path: Path
+) -> None:
+    pytest.importorskip("skops")
+    frame, classes = reviews(120)
+    frame["town"] = [f"t{k % 30}" for k in range(120)]
+    y = classes if task == "classification" else frame["n"].to_numpy()
+    for name in [m.name for m in further(task) if m.installed]:
+        space = pool_space(task, [name])
+        chosen = {**space.constants, **space.decode(first_vectors(space))[0]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a network that is not done
+            model = build(chosen, task).fit(frame, y)
+        write_safe(tmp_path / SAFE, model)
+        assert np.array_equal(read_safe(tmp_path).predict(frame), model.predict(frame)), name
 
 
 def test_columns_are_prepared_once_a_split(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,8 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     tries each model's default configuration among the first. Up to `ensemble` configurations predict
     together, chosen by their predictions for held-out rows; 1 is the best one alone. They are trained
     on all rows `refits` times in all (10, fewer for more than 10,000 rows), each time with another
-    seed if that changes anything, and predict by the mean. `split` "time" takes rows to be in the order
+    seed if that changes anything, and predict by the mean; with `stacking` by a model on top of them, if
+    that helps on rows that it was not trained on. `split` "time" takes rows to be in the order
     of time: what is held out is later than what is trained on. `class_weight` is "balanced", or has a
     weight for each class.
 
@@ -72,6 +73,7 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         defaults: bool = True,
         refits: int | None = None,
         ensemble: int = 10,
+        stacking: bool = False,
         split: Split = "random",
         class_weight: ClassWeight | None = None,
         random_state: Any = 0,
@@ -80,7 +82,7 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.folds, self.metric, self.time, self.timeout = folds, metric, time, timeout
         self.workers, self.storage, self.study = workers, storage, study
         self.models, self.space, self.build, self.defaults = models, space, build, defaults
-        self.refits, self.ensemble, self.split = refits, ensemble, split
+        self.refits, self.ensemble, self.stacking, self.split = refits, ensemble, stacking, split
         self.class_weight, self.random_state = class_weight, random_state
 
     def fit(self, X: Any, y: Any, groups: Any = None, weights: Any = None) -> Any:

@@ -66,6 +66,7 @@ SEARCH = like(
         min=1, help="Trainings of the best that are averaged.", show_default=BY_SIZE
     ),
     ensemble=typer.Option(min=1, help="Configurations that predict together; 1 is the best alone."),
+    stacking=typer.Option(help="Put them together by a model on top, if that helps."),
     split=typer.Option(
         help="Held-out rows: random ones, or later ones of a table in order of time."
     ),

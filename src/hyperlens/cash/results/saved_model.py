@@ -36,6 +36,8 @@ KNOWN = frozenset(
         f"{OWN}.models.text_columns.TextNumbers",
         f"{OWN}.search.refit.MeanClassifier",
         f"{OWN}.search.refit.MeanRegressor",
+        f"{OWN}.search.stacking.StackedClassifier",
+        f"{OWN}.search.stacking.StackedRegressor",
         "numpy.dtype",
         *(
             f"sklearn.metrics._dist_metrics.{kind}Distance{bits}"
@@ -44,6 +46,10 @@ KNOWN = frozenset(
         ),
         *("sklearn.neighbors._kd_tree.KDTree", "sklearn.neighbors._ball_tree.BallTree"),
         "sklearn.tree._tree.Tree",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        *("collections.OrderedDict", "lightgbm.basic.Booster", "lightgbm.sklearn.LGBMClassifier"),
+        *("lightgbm.sklearn.LGBMRegressor", "catboost.core.CatBoostClassifier"),
+        "catboost.core.CatBoostRegressor",
         *("xgboost.core.Booster", "xgboost.sklearn.XGBClassifier", "xgboost.sklearn.XGBRegressor"),
     ]
 )

@@ -42,7 +42,8 @@ class Ensemble(Record):
     where that was not measured. `parts` are of the rows that each member was trained on in the end;
     `chosen_on` is the part that models had been trained on whose predictions chose. No chance of a class
     is smaller than `least`. `trees` are those of members that stopped growing early, else 0.
-    `calibration` says how true chances are on held-out rows."""
+    `calibration` says how true chances are on held-out rows. Where a model on top puts the members
+    together (`stacked`), `together` is of rows that it was not trained on."""
 
     metric: str
     maximize: bool
@@ -60,6 +61,7 @@ class Ensemble(Record):
     chosen_on: float = 1.0
     trees: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     calibration: Calibration | None = None
+    stacked: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -74,6 +76,8 @@ class Ensemble(Record):
         members = ", ".join(
             f"{model} {weight:.0%}" for model, weight in zip(self.models, self.weights, strict=True)
         )
+        if self.stacked:
+            members = f"{', '.join(self.models)}, with a model on top"
         return (
             f"{len(self.models)} of {self.candidates} configurations predict together ({members}): "
             f"validation {self.metric} {self.together:.4g}, of the best one alone {self.single:.4g}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,12 @@ from hyperlens.cash.search.ensemble import (
 )
 from hyperlens.cash.search.pace import Pace
 from hyperlens.cash.search.refit import Member, together, train
+from hyperlens.cash.search.stacking import (
+    StackedClassifier,
+    StackedRegressor,
+    crossed,
+    learnt,
+)
 from hyperlens.optimize.models.model_sampling import ROOT
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray
@@ -58,6 +64,7 @@ def finished(
     pace: Pace,
     metric: str,
     maximize: bool,
+    stacking: bool = False,
 ) -> tuple[Any, Ensemble]:
     """The trained model, of at most so many configurations, and what it is made of."""
     candidates = found(evaluation, history, best, pace) if most > 1 else []
@@ -104,7 +111,42 @@ def finished(
         calibration=_calibration(evaluation, candidates, final, heat, least),
         notes=_notes(members, trained, len(evaluation.y), heat, _part(evaluation, candidates[0])),
     )
+    if stacking and pool is not None:
+        return _stacked(evaluation, candidates, trained, pool, record, least)
     return together(evaluation, trained, heat, least), record
+
+
+def _stacked(
+    evaluation: Evaluation,
+    candidates: list[Candidate],
+    trained: list[Member],
+    pool: Pool,
+    record: Ensemble,
+    least: float,
+) -> tuple[Any, Ensemble]:
+    """With a model on top of the members, if that helps on rows that it was not trained on."""
+    said = np.array([_flat(candidates[m.place].predictions) for m in trained])
+    y = evaluation.y[pool.rows]
+    weights = None if evaluation.weights is None else evaluation.weights[pool.rows]
+    parts, final = pool.left_out(), _shares(trained, len(candidates))
+    loss = float("nan")
+    if len(trained) > 1:
+        loss = crossed(evaluation.task, said, y, weights, pool.measure, parts, least)
+    sign = -1.0 if record.maximize else 1.0
+    plain = np.mean([pool.loss(final, out) for out in parts]) if parts else float("nan")
+    if not loss < min(plain, sign * record.together):
+        note = "Stacking was asked for and does not help on rows that had no part in it: the mean stays."
+        kept = replace(record, notes=(*record.notes, note))
+        return together(evaluation, trained, record.temperature, least), kept
+    top = learnt(evaluation.task, said, y, weights)
+    members = [together(evaluation, [m]) for m in trained]
+    found = replace(
+        record, stacked=True, temperature=1.0, together=sign * loss, honest_together=sign * loss,
+        calibration=None, notes=tuple(n for n in record.notes if not n.startswith("Chances are")),
+    )  # fmt: skip
+    if evaluation.task == "regression":
+        return StackedRegressor(members, top).fit(evaluation.X, evaluation.y), found
+    return StackedClassifier(members, top, least).fit(evaluation.X, evaluation.y), found
 
 
 def _part(evaluation: Evaluation, candidate: Candidate) -> float:

@@ -87,7 +87,8 @@ class Search:
     training; without `optimizer` the search then is "anytime", else "hyperband". `timeout` ends a
     single evaluation, by default after a tenth of `time`. An own pool is a `space` with a root of
     models, and `build`, which makes the estimator of a configuration. `refits` trainings of the best
-    one are averaged; with `ensemble` up to so many configurations predict together. `split` "time"
+    one are averaged; with `ensemble` up to so many configurations predict together, by their mean or,
+    with `stacking`, by a model on top if that helps on rows that it was not trained on. `split` "time"
     takes rows to be in the order of time and holds out later ones; rows of one of `groups`, a label for
     each row, are never both trained on and held out. Rows count by their `weights`, and by
     `class_weight`, "balanced" or a weight for each class, in training and in the loss.
@@ -113,6 +114,7 @@ class Search:
     defaults: bool = True
     refits: int | None = None
     ensemble: int = 10
+    stacking: bool = False
     split: Split = "random"
     groups: Any = None
     weights: Any = None
@@ -345,7 +347,7 @@ class Search:
         """The estimator, trained on all rows or as many as there is time for, and what it is made of."""
         return finished(
             self.evaluation, history, best_trial(history), self._refits, self.ensemble, self.pace,
-            self.target.__name__, self.target.maximize,
+            self.target.__name__, self.target.maximize, self.stacking,
         )  # fmt: skip
 
     @property
