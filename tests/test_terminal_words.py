@@ -44,7 +44,7 @@ def test_a_misspelt_name_is_guessed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = table(2, 12, lambda X: X[:, 0])
-    with pytest.raises(hl.HyperlensError, match="one of 'x0', 'x1', 'x0' most likely"):
+    with pytest.raises(hl.HyperlensError, match="one of 'x0', 'x1', most likely 'x0'"):
         hl.effect(run, "x0_")
     frame = pd.DataFrame({"x": [1.0, 2.0], "metric:loss [0; 1] (minimize)": [1.0, 2.0]})
     with pytest.raises(hl.HyperlensError, match=r"one of 'loss', 'x' .* Did you mean 'loss'"):

@@ -186,7 +186,7 @@ class Space:
         why = "is a constant of this space" if name in self.constants else "is not in this space"
         near = [n for n in self.names if name and n.startswith(name)]
         near = near if len(near) == 1 else get_close_matches(name, self.names, 1)
-        meant = f", {near[0]!r} most likely" if near else ""
+        meant = f", most likely {near[0]!r}" if near else ""
         raise SpaceError(f"Parameter '{name}' {why}; choose one of {listed(self.names)}{meant}.")
 
     @cached_property
