@@ -164,9 +164,8 @@ def test_inactive_rows_are_zero_and_a_split_continuous_part_has_no_functions() -
 
 @pytest.mark.parametrize("length", [0.15, 0.6, 2.0])
 def test_the_spectrum_is_that_of_a_reflected_matern_kernel(length: float) -> None:
-    """Mirror images of a Matern-5/2 kernel (Rasmussen and Williams 2006, Eq. 4.17), centred and
-    divided by
-    its mean variance."""
+    """Mirror images of a Matern-5/2 kernel (Rasmussen and Williams 2006, Eq. 4.17), centred and divided
+    by its mean variance."""
     steps = 120
     x = (np.arange(steps) + 0.5) / steps
     images = 2.0 * np.arange(-12, 13)[:, None, None]

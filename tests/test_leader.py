@@ -19,6 +19,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models import leader as leading
 from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, Fitted
 from hyperlens.explain.models.leader import Leader, reason
+from hyperlens.explain.run.bias import unevenness
 from hyperlens.sections.analysis import analyse
 from hyperlens.sections.choices import Choices
 from hyperlens.sections.explanation import Explanation
@@ -252,6 +253,29 @@ def test_equals_go_by_the_table_and_the_forest_seconds(monkeypatch: pytest.Monke
     monkeypatch.setattr(leading, "fit", of_few)
     r2 |= {"additive": 0.2, "gp": 0.99, "forest": 0.9}
     assert [fitted.name for fitted in led().candidates] == ["additive", "gp", "forest"]
+
+
+@pytest.mark.parametrize("where", ["evenly", "in a corner", "at the ends"])
+def test_nobody_else_leads_what_an_optimiser_left(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However well another predicts where the search has looked: a search may crowd, or sit at ends."""
+    run = CASES[0].history()
+    one = hl.fit(run, "gp")
+    even = np.random.default_rng(0).random(one.training.X.shape)
+    X = {"evenly": even, "in a corner": 0.3 * even, "at the ends": np.round(even)}[where]
+    one = replace(one, training=replace(one.training, X=X))
+    r2 = {"additive": 0.2, "gp": 0.99, "forest": 0.9}
+    monkeypatch.setattr(leading, "fit", lambda h, name, **how: stub(one, name, r2[name]))
+    assert hl.leader(run).primary.name == ("gp" if where == "evenly" else "additive")
+
+
+def test_a_random_design_is_as_uneven_as_chance_has_it() -> None:
+    rng = np.random.default_rng(1)
+    cube = CASES[0].history().space.cube
+    designs = [unevenness(cube, cube.vectors(rng.random((60, cube.d))), seed) for seed in range(40)]
+    assert np.sqrt(np.mean(np.square(designs))) == pytest.approx(1, abs=0.2)
+    assert unevenness(cube, cube.vectors(0.2 * rng.random((60, cube.d)))) > leading.EVEN
 
 
 def test_why_it_leads_in_a_sentence() -> None:

@@ -1,10 +1,10 @@
 """Which surrogate of a run leads, so that every explanation of it asks the same one, and why.
 
 All that can be asked are fitted and cross-validated. The additive Gaussian process leads unless
-another leaves at most a quarter as much unexplained of 40 trials or more that do not crowd:
-cross-validation asks how well a surrogate predicts where the search has looked, and only its
-intervals hold also where it has not. The forest stays for a second opinion, or the best of the others
-where it leads itself.
+another leaves at most a quarter as much unexplained of 40 trials or more that lie as evenly as those of
+a design: cross-validation asks how well a surrogate predicts where the search has looked, and only
+the additive one's intervals hold also where it has not. The forest stays for a second opinion, or
+the best of the others where it leads itself.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
+from hyperlens.explain.run.bias import unevenness
 from hyperlens.notebook import view
 from hyperlens.runs.history import History
-from hyperlens.surrogates.additive.crowding import CROWDED, crowd
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
@@ -27,6 +27,7 @@ from hyperlens.words import SURROGATES, decimals, surrogate_name
 
 CANDIDATES: tuple[SurrogateKind, ...] = ("additive", "gp", "forest")  # among equals the first leads
 CLEARLY = 0.25  # of what the additive process leaves unexplained: another that leaves no more leads
+EVEN = 2.0  # times as far from an even search as chance has it, at the most, for another to lead
 ENOUGH = 40  # trials, before which no other can show that it is so much better
 SECOND_OPINION: SurrogateKind = "forest"
 
@@ -139,8 +140,8 @@ def _best_first(history: History, how: dict[str, Any]) -> Leader:
             fits.append(fit(history, name, **how))
         except AnalysisError as problem:
             problems[name] = problem
-    crowded = bool(fits) and crowd(fits[0].cube, fits[0].training.X) > CROWDED
-    fits.sort(key=lambda fitted: _place(fitted.quality, crowded))
+    even = bool(fits) and unevenness(fits[0].cube, fits[0].training.X) <= EVEN
+    fits.sort(key=lambda fitted: _place(fitted.quality, even))
     while fits:
         asked = Leader(tuple(fits), _said(problems))
         refused = {
@@ -175,9 +176,9 @@ def _r2(quality: Quality) -> float:
     return -math.inf if math.isnan(quality.r2) else quality.r2
 
 
-def _place(quality: Quality, crowded: bool) -> tuple[bool, float]:
+def _place(quality: Quality, even: bool) -> tuple[bool, float]:
     """What surrogates are ordered by: the part of the variance that each leaves unexplained."""
     additive = quality.surrogate == SURROGATES["additive"]
     handicap = 1.0 if additive else 1 / CLEARLY
-    shown = quality.trials >= ENOUGH and not crowded
+    shown = quality.trials >= ENOUGH and even
     return not additive and not shown, handicap * (1 - _r2(quality))

@@ -147,6 +147,17 @@ def _bias(history: History, seed: int) -> Bias:
     )
 
 
+def unevenness(cube: Cube, X: FloatArray, seed: int = 0) -> float:
+    """How many times farther from an even search vectors X (n, d) lie than chance has it: about 1 of a
+    random design, 3 and more of what an optimiser leaves."""
+    rng = np.random.default_rng(seed)
+    some = X[np.sort(rng.permutation(len(X))[:MOST_POINTS])]
+    K = gram(points(cube, np.vstack([some, cube.vectors(rng.random((REFERENCE, cube.d)))])))
+    n = len(some)
+    chance = float(expected(K[n:, n:], np.array([n]))[0])
+    return discrepancy(K, n) / chance if chance > 0 else 1.0  # there is one place only
+
+
 def points(cube: Cube, X: FloatArray, columns: tuple[int, ...] | None = None) -> FloatArray:
     """Vectors as points of a Euclidean space: categories one coordinate a level, at distance one."""
     parts = []
