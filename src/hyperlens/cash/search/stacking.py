@@ -67,7 +67,7 @@ def learnt(task: Task, predictions: FloatArray, y: Any, weights: FloatArray | No
     if task == "regression":
         return RidgeCV(ALPHAS).fit(predictions[:, :, 0].T, y, sample_weight=weights)
     top = LogisticRegression(C=PENALTY, max_iter=1000)
-    return top.fit(features(predictions), y, sample_weight=weights)
+    return top.fit(features(list(predictions)), y, sample_weight=weights)
 
 
 def crossed(
@@ -90,6 +90,6 @@ def crossed(
         if task == "regression":
             said[out, 0] = top.predict(predictions[:, out, 0].T)
         else:
-            said[out] = lifted(top.predict_proba(features(predictions[:, out])), least)
+            said[out] = lifted(top.predict_proba(features(list(predictions[:, out]))), least)
         losses.append(float(measure(said[None], out)[0]))
     return float(np.mean(losses)) if losses else float("nan")
