@@ -170,6 +170,7 @@ def _page(rows: list[Row]) -> list[str]:
     cuts = [r for r in rows if r["stage"] == "_cut"]
     return [
         (__doc__ or "").split("\n\n")[2],
+        *_missing(rows),
         "## Do the intervals hold?",
         _coverage(cuts),
         HOLD,
@@ -178,6 +179,17 @@ def _page(rows: list[Row]) -> list[str]:
         (__doc__ or "").split("\n\n")[3].strip(),
         _saving(rows),
     ]
+
+
+def _missing(rows: list[Row]) -> list[str]:
+    """What of all this was not measured."""
+    measured = {(r["stage"], r["sampler"]) for r in rows}
+    lacking = [
+        *(f"runs of {s}" for s in ("tpe", "random", "ours") if ("_cut", s) not in measured),
+        *(f"stopping of {s}" for s in ("tpe", "ours") if ("_stopped", s) not in measured),
+        *(f"the terminator for {s}" for s in ("tpe", "ours") if ("_terminated", s) not in measured),
+    ]
+    return [f"Not measured with this state: {', '.join(lacking)}."] if lacking else []
 
 
 def _coverage(rows: list[Row]) -> str:
