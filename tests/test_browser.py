@@ -209,6 +209,8 @@ def test_the_first_screen_has_a_picture_for_each_question(watch: Open, address: 
     assert asked[0] == "How good is it?"
     assert asked[-1] == "What to do next?"
     assert "How does lr act?" in asked
+    last = page.locator(".panel .plot").last.bounding_box()
+    assert last["y"] + last["height"] <= LAPTOP[1]  # all of them without scrolling
     assert not page.locator("#effect-1").is_visible()  # all else is folded
     page.get_by_role("link", name="How does lr act?").click()
     page.wait_for_selector("#effect-1 .main-svg")
