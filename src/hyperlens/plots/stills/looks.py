@@ -39,9 +39,11 @@ def colour_map(looks: dict[str, Any]) -> Any:
     """Cividis, bright for much or for little, or a scale of its own."""
     scale = looks.get("colorscale")
     if isinstance(scale, (list, tuple)):
-        from matplotlib.colors import LinearSegmentedColormap
+        from matplotlib.colors import ListedColormap, to_rgba_array
 
-        own = LinearSegmentedColormap.from_list("own", [(at, rgba(c)) for at, c in scale])
+        places, colours = [at for at, _ in scale], to_rgba_array([rgba(c) for _, c in scale])
+        steps = np.linspace(0, 1, 256)
+        own = ListedColormap(np.transpose([np.interp(steps, places, one) for one in colours.T]))
         return own.reversed() if looks.get("reversescale") else own
     return "cividis_r" if looks.get("reversescale") else "cividis"
 
