@@ -15,7 +15,7 @@ import pandas as pd
 import hyperlens as hl
 from benchmarks.machine import description
 from benchmarks.optimizers.measure import Run
-from benchmarks.optimizers.players import OURS, PEERS
+from benchmarks.optimizers.players import OURS, PEERS, RANDOM
 from hyperlens.words import counted
 
 FLOOR = 1e-6
@@ -72,6 +72,8 @@ def page(found: list[Run], half: str) -> str:
     lines += ["## Regret by group", "", *_by_group(table), ""]
     lines += ["## Ranks", "", *_ranks(table), ""]
     lines += ["## Ours beside each", "", *_beside(table), ""]
+    if RANDOM in table:
+        lines += [*_beside_random(table), ""]
     lines += ["## Best so far", "", *_curves(found, table), ""]
     lines += ["## Overhead", "", *_overhead(found, table), ""]
     lines += ["## Where ours falls short", "", *_short(table), ""]
@@ -177,6 +179,20 @@ def _beside(table: pd.DataFrame) -> list[str]:
         wins = int((both[OURS] < both[peer]).sum())
         losses = int((both[OURS] > both[peer]).sum())
         lines.append(_row([peer, len(both), wins, losses, f"{pair.p:.2g}"]))
+    return lines
+
+
+def _beside_random(table: pd.DataFrame) -> list[str]:
+    """A median may be lower and most searches not be: both are said."""
+    lines = ["Ours beside random search by group:", ""]
+    lines += _head(["group", "ours better", "worse", "p (Wilcoxon)"])
+    for name in [g for g in GROUPS if g in table.index.get_level_values(0)]:
+        both = table.loc[name][[OURS, RANDOM]].dropna().reset_index(drop=True)
+        if len(both) < 2:
+            continue
+        p = hl.compare(both, maximize=False).pairs[0].p
+        wins, losses = (both[OURS] < both[RANDOM]).sum(), (both[OURS] > both[RANDOM]).sum()
+        lines.append(_row([name, wins, losses, f"{p:.2g}"]))
     return lines
 
 

@@ -25,7 +25,7 @@ from hyperlens.spaces.cube import FloatArray
 Values = Mapping[str, Any]
 Player = Callable[[Problem, Cost, int], Values | None]
 
-OURS = "Hyperlens"
+OURS, RANDOM = "Hyperlens", "random search"
 PEERS = {  # and the package that it needs
     "Optuna TPE": "optuna",
     "Optuna GP": "torch",
@@ -197,7 +197,7 @@ def players() -> dict[str, Player]:
     known: dict[str, Player] = {
         OURS: ours,
         f"{OURS}, the papers' settings": papers,
-        "random search": random_search,
+        RANDOM: random_search,
         "Optuna TPE": partial(by_optuna, sampler=samplers.TPESampler),
         "Optuna GP": partial(by_optuna, sampler=samplers.GPSampler),
         "CMA-ES": partial(by_optuna, sampler=samplers.CmaEsSampler),

@@ -30,12 +30,12 @@ from benchmarks.machine import description
 from benchmarks.optimizers.bbob import plain
 from benchmarks.optimizers.page import FLOOR
 from benchmarks.optimizers.plan import FIRST, Half
+from benchmarks.optimizers.players import RANDOM
 from benchmarks.optimizers.problem import Problem
 from hyperlens.optimize.optimizers.protocol import Candidate
 
 RESULT = Path(__file__).parents[2] / "docs" / "results" / "workers.md"
 WORKERS = (1, 8, 32)
-RANDOM = "random search"
 FASTEST, SLOWEST = 0.5, 1.5  # units of time that an evaluation takes
 
 
