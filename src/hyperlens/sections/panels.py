@@ -58,8 +58,10 @@ def _how_good(records: Records) -> Panel:
 
 def _mattered(record: Importance) -> Panel:
     figure = glance(as_plain(draw_importance(record)), rows=BARS)
-    figure["layout"]["xaxis"]["title"]["text"] = f"share of variance{_elsewhere(record)}"
-    known = _first(record.sentence) if record.verdict.known else f"What mattered is {GUESS}"
+    figure["layout"]["xaxis"] |= {"nticks": 3, "tickangle": 0}
+    figure["layout"]["xaxis"]["title"]["text"] = "share of variance"
+    unknown = f"What mattered{_elsewhere(record)} is {GUESS}"
+    known = _first(record.sentence) if record.verdict.known else unknown
     return Panel("What mattered?", known, figure, "importance")
 
 
