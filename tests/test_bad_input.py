@@ -296,7 +296,8 @@ def test_reports_of_what_cannot_be_known(trials: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("trials", [2, 3, 6])
 def test_a_few_trials_prove_nothing(trials: int, tmp_path: Path) -> None:
     said = good("explain", journal(tmp_path / "few.log", trials_of(trials)))
-    assert "trials prove nothing. Run at least 10 before acting on this." in said.text
+    assert f"Do not trust what mattered: {trials} trials prove nothing." in said.text
+    assert "Run at least 10 before acting on this" in said.text
 
 
 def test_costs_that_are_not_finite_are_left_out_and_counted(folder: Path) -> None:

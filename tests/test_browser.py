@@ -401,7 +401,7 @@ def test_a_planted_script_does_nothing(watch: Open, tmp_path: Path) -> None:
     unfolded(seen.page, written(tmp_path, made, EVIL))
     all_drawn(seen.page)
     seen.page.get_by_label("Search in the table").fill("script")
-    assert seen.page.title() == EVIL
+    assert seen.page.title() == f"Hyperlens: {EVIL}"
     assert seen.page.locator("img[src=x]").count() == 0
     assert seen.complaints == []
 

@@ -244,7 +244,7 @@ def test_stopping_rules() -> None:
     assert min(sizes) >= 100
     whole = first.tree[0].confidence
     assert len(regions(history, "a", until=1.01 * whole).leaves) == 1
-    steps = hl.regions(history, "b", until=0.9 * regions(history, "b", levels=0).tree[0].confidence)
+    steps = regions(history, "b", until=0.9 * regions(history, "b", levels=0).tree[0].confidence)
     assert steps.best is not None
     if not steps.notes:
         assert steps.best.confidence <= 0.9 * steps.tree[0].confidence
