@@ -343,13 +343,13 @@ def test_the_best_trial_is_explained_unless_one_is_named() -> None:
     ("mean", "uncertainty", "maximize", "words"),
     [
         (-1, 1, False, "exploitation and exploration"),
-        (-1, -1, False, "exploitation with an exploration sacrifice"),
-        (1, 1, False, "exploration with an exploitation sacrifice"),
-        (1, -1, False, "an exploitation sacrifice and an exploration sacrifice"),
+        (-1, -1, False, "exploitation at the cost of exploration"),
+        (1, 1, False, "exploration at the cost of exploitation"),
+        (1, -1, False, "less exploitation and less exploration"),
         (1, 1, True, "exploitation and exploration"),
-        (-1, 1, True, "exploration with an exploitation sacrifice"),
+        (-1, 1, True, "exploration at the cost of exploitation"),
         (0, 1, False, "exploration"),
-        (0, -1, False, "an exploration sacrifice"),
+        (0, -1, False, "less exploration"),
         (0, 0, False, "neither exploitation nor exploration"),
     ],
 )

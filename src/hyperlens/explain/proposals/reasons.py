@@ -1,9 +1,8 @@
-"""Why a value was proposed, in the words of Croppi 2021 section 7: exploitation, exploration,
-sacrifices.
+"""Why a value was proposed, after Croppi 2021 section 7: exploitation, exploration, one for the other.
 
 A contribution is good where it makes the predicted cost better than the background's average, or the
-prediction more uncertain than average. What is good for the one at the other's expense is a
-sacrifice of the other.
+prediction more uncertain than average. What is good for the one at the other's cost is a sacrifice of
+the other there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,14 +23,15 @@ def motive(mean: float, uncertainty: float, maximize: bool) -> str:
     """What contributions (or payouts) of these signs mean together; 0 means nothing.
 
     >>> motive(-1.0, -0.5, maximize=False)
-    'exploitation with an exploration sacrifice'
+    'exploitation at the cost of exploration'
     """
     good = mean if maximize else -mean
     gains = [n for n, g in (("exploitation", good), ("exploration", uncertainty)) if g > 0]
     losses = [n for n, g in (("exploitation", good), ("exploration", uncertainty)) if g < 0]
-    gained = " and ".join(gains)
-    lost = " and ".join(f"an {name} sacrifice" for name in losses)
-    return " with ".join(filter(None, [gained, lost])) or "neither exploitation nor exploration"
+    if gains and losses:
+        return f"{gains[0]} at the cost of {losses[0]}"
+    less = [f"less {name}" for name in losses]
+    return " and ".join(gains or less) or "neither exploitation nor exploration"
 
 
 def tidy(numbers: FloatArray, largest: float) -> FloatArray:
