@@ -33,9 +33,9 @@ seven hyperparameters of YAHPO's own `config_space.json` with its scales (batch 
 and units by their logarithm), 52 epochs; cost: 1 - validation accuracy / 100. Runs have
 200 trials; the first 60 and 100 of them are the shorter runs. *Runs* says how many there were on the
 17 tasks of a half: 51 are three seeds of each task, fewer than 17 are the first tasks of the list.
-Settings of the package are chosen on the tasks at even places of the list.
-Those at odd places are only reported, but several settings in turn were: see
-[ideas](real_runs_ideas.md).
+Settings of the package are chosen on the tasks at even places of the list. Those at odd places are
+reported, several settings in turn were, and two choices (how sparse parameters are thought to be, and
+who may lead) were made after seeing them: see [ideas](real_runs_ideas.md).
 
 *Error*: mean absolute difference from the true main shares in percentage points, shares as they are
 said (parts of the whole variance). *Intervals hold*: part of the true main shares above 2 % (of
