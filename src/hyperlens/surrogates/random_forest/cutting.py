@@ -229,8 +229,10 @@ def cut(
                 continue
             some = True  # its ancestors decide whether it is active ...
             for s in range(alt.set_ptr[a], alt.set_ptr[a + 1]):
-                low, high = condition_cell[alt.set_low[s]], condition_cell[alt.set_high[s]]
                 j, levels = alt.set_axis[s], alt.set_levels[s]
+                low, high = 0, 0  # a set of levels has no ends
+                if levels < 0:
+                    low, high = condition_cell[alt.set_low[s]], condition_cell[alt.set_high[s]]
                 some, n_log = _intersect(j, low, high, alt.levels, levels, state, cells, log, n_log)
                 if not some:
                     break
