@@ -1,11 +1,11 @@
-"""Shared by all tests: where the recorded results of other implementations lie."""
+"""Shared by tests: where the recorded results of other implementations lie, and a real browser."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,41 @@ def data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium; tests are skipped where it, or what drives it, is absent."""
+    from browsing import CHROMIUM, FLAGS
+
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def watch(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages and notes what they complain of."""
+    from browsing import LAPTOP, Watched
+
+    contexts = []
+
+    def opened(size: tuple[int, int] = LAPTOP, scheme: str = "light") -> Watched:
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,
+            accept_downloads=True,
+        )
+        contexts.append(context)
+        return Watched(context.new_page())
+
+    yield opened
+    for context in contexts:
+        context.close()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
