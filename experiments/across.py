@@ -33,9 +33,11 @@ SEARCHES = ("nothing", "first=portfolio", "learn_from=runs")
 AFTER, SEEDS = (5, 10, 20, 40), 3  # trials of a search, and how often each is run
 
 
-def history(tasks: Tasks, folder: Path, task: str, sampler: str = "tpe") -> hl.History:
+def history(
+    tasks: Tasks, folder: Path, task: str, sampler: str = "tpe", seed: int = 0
+) -> hl.History:
     """The first trials of a run."""
-    run = np.load(folder / f"run_{task}_{sampler}_0.npz")
+    run = np.load(folder / f"run_{task}_{sampler}_{seed}.npz")
     values = tasks.configurations(run["X"][:TRIALS])
     trials = [
         hl.Trial(k, v, (float(c),))

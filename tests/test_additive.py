@@ -888,6 +888,26 @@ def test_rows_left_out_are_predicted_like_a_fit_without_them() -> None:
     np.testing.assert_allclose(std / spread, 1, atol=0.5)
 
 
+def test_one_row_left_out_after_another_is_what_single_rows_left_out_are() -> None:
+    X = np.random.default_rng(0).random((30, 2))
+    model = Additive().fit(X, np.sin(6 * X[:, 0]) + X[:, 1] ** 2)
+    for one in model.sets[:3]:
+        each = [np.divide(*one.left_out(np.array([row])))[0] for row in range(len(X))]
+        assert one.left_out_singly() == pytest.approx(each, rel=1e-6)
+
+
+def test_single_places_are_known_less_where_a_crowd_is_rougher_than_the_rest() -> None:
+    """Thirty trials of a plane all over the space, and seventy in a corner with ripples."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((30, 3)), 0.6 + 0.2 * rng.random((70, 3))])
+    plane = X @ [1.0, 0.5, 0.2]
+    rough = plane + 0.05 * np.sin(200 * X).sum(axis=1) * (np.arange(100) >= 30)
+    smooth, rippled = (Additive().fit(X, y) for y in (plane, rough))
+    assert smooth.widened_singly == pytest.approx(smooth.widened, rel=0.3)
+    assert rippled.widened_singly > 1.5 * rippled.widened
+    assert rippled.fit(X, plane).widened_singly == smooth.widened_singly  # of the data it has now
+
+
 def test_partial_dependence_is_the_average_prediction() -> None:
     X = sampled(CHAIN, 40, 0)
     y = X[:, 4] + np.nan_to_num(X[:, 1]) ** 2 + X[:, 0]

@@ -37,7 +37,7 @@ def cost(X: Any) -> Any:
 
 def run(maximize: bool = False) -> hl.History:
     X = SPACE.sample(20, 0)
-    X[0] = (0.8, 0.9, 0.25)
+    X[:3] = (0.8, 0.9, 0.25), (0.0, 0.0, 0.25), (1.0, 1.0, 0.75)  # the ends are tried
     sign = -1 if maximize else 1
     trials = [
         hl.Trial(k, v, (sign * float(c),))
@@ -73,7 +73,7 @@ def test_the_nearest_of_two_changes_is_that_of_all_points_of_a_fine_grid() -> No
         return (X[:, 0] - 0.1) ** 2 + (X[:, 1] - 0.2) ** 2 + X[:, 0] * X[:, 1]
 
     X = space.sample(12, 0)
-    X[0] = (0.9, space.encode([{"a": 0.9, "n": 6}])[0, 1])
+    X[:2] = space.encode([{"a": 0.9, "n": 6}, {"a": 0.0, "n": 1}])
     trials = [
         hl.Trial(k, v, (float(c),))
         for k, (v, c) in enumerate(zip(space.decode(X), bent(X), strict=True))
@@ -90,6 +90,26 @@ def test_the_nearest_of_two_changes_is_that_of_all_points_of_a_fine_grid() -> No
     assert far.min() - 1 / 2000 <= found.distance[1] <= far.min() + 1 / 256
     moved = space.encode([dict(zip(found.changed[1], found.values[1], strict=True))])[0]
     assert found.distance[1] == pytest.approx(np.abs(moved - X[0]).sum())
+
+
+def test_no_value_beyond_those_that_were_tried_is_named() -> None:
+    """Not a lower one, though it would reach the cost, nor a category that no trial has."""
+    values = [{"a": 0.3 + 0.05 * k, "b": 0.2 + 0.05 * k, "kind": "p"} for k in range(12)]
+    trials = [
+        hl.Trial(k, v, (float(c),))
+        for k, (v, c) in enumerate(zip(values, cost(SPACE.encode(values)), strict=True))
+    ]
+    history = hl.History(SPACE, (hl.Objective("loss"),), tuple(trials))
+    for wanted in (1.3, 1.0, 0.7, 0.4, -0.5):
+        found = hl.reach(history, 11, wanted, surrogate=Known(cost))
+        named = [
+            dict(zip(c, v, strict=True)) for c, v in zip(found.changed, found.values, strict=True)
+        ]
+        assert all("kind" not in one for one in named)
+        assert min(one.get("a", 1.0) for one in named) >= 0.3
+        assert min(one.get("b", 1.0) for one in named) >= 0.2
+        assert (found.chosen < 0) == (wanted < 0.5)
+        assert any("lowest and the highest value" in note for note in found.notes) == (wanted < 0.5)
 
 
 def test_a_maximised_objective_is_reached_upwards() -> None:

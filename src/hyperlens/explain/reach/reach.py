@@ -2,9 +2,10 @@
 
 Changes of one, two and three parameters are looked at, each the nearest to the trial that is sure
 enough: of one or two every point of their grid, of three the way from the trial to the best that they
-reach. What a configuration is expected to cost comes from the run's leader; the probability is the
-part of its draws, spread as its intervals are, in which the true cost is reached. The noise of a
-single measurement is not in it.
+reach; values stay between those that were tried. What a configuration is expected to cost comes from
+the run's leader; the probability is the part of its draws in which the true cost is reached, spread as
+its intervals are, or more where trials left out one by one show that single places are known less well.
+The noise of a single measurement is not in it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
-from hyperlens.explain.reach.nearby import Change, nearest_changes
+from hyperlens.explain.reach.nearby import Change, Tried, nearest_changes, tried_in
 from hyperlens.explain.run.configurations import Named, Which, named
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -32,8 +33,12 @@ from hyperlens.words import article, changing, counted, number, percent
 
 MOST = 3  # parameters that are changed
 UNLIKELY = 0.005  # no change is named for a smaller probability
-CHOSEN = 0.3  # standard deviations: what is chosen for being good is worse than expected by so much
+CHOSEN = 0.2  # standard deviations: what is chosen for being good is worse than expected by so much
 WORTH_SAYING = 0.05  # of reaching it without a change
+WITHIN = (
+    "Changes stay between the lowest and the highest value of each parameter that was tried, and among "
+    "its tried categories; beyond them nobody knows."
+)
 CHANCE = "The part of the surrogate's draws in which the true cost there is reached; without noise."
 DISTANCE = "How far the changed values move, each as a part of its range."
 
@@ -150,7 +155,8 @@ def reach(
     fitted = named_or_leader(history, surrogate, seed=seed, objective=objective)
     bound = measured.sign * float(cost)
     likely, here = (float(x[0]) for x in chances(fitted, start.vector[None], bound, worse=0.0)[:2])
-    found = [] if likely >= sure else _found(history, fitted, start, bound, sure, seed)
+    tried = tried_in(history.data(objective).X)
+    found = [] if likely >= sure else _found(history, fitted, tried, start, bound, sure, seed)
     latents = np.array([c.latents for c in found]).reshape(len(found), fitted.cube.d)
     X = fitted.cube.vectors(latents)
     chance, mean, low, high = chances(fitted, X, bound, level)
@@ -160,6 +166,7 @@ def reach(
     low, high = (low, high) if sign > 0 else (-high, -low)
     notes = _not_learnt(history, trial, objective)
     notes += _measured(history, start, here, bound, objective)
+    notes += (WITHIN,) if likely < sure and not len(enough) else ()
     return Reach(
         objective=measured.name,
         maximize=measured.maximize,
@@ -189,15 +196,23 @@ def reach(
 
 
 def _found(
-    history: History, fitted: Fitted, start: Named, bound: float, sure: float, seed: int
+    history: History,
+    fitted: Fitted,
+    tried: Tried,
+    start: Named,
+    bound: float,
+    sure: float,
+    seed: int,
 ) -> list[Change]:
     """The nearest changes of one, two and three parameters."""
     own = np.array([p.encode([p.default])[0] for p in history.space.parameters])
     latents = np.where(np.isnan(start.vector), own, start.vector)
+
+    def chance(X: FloatArray) -> FloatArray:
+        return chances(fitted, X, bound)[0]
+
     with one_thread():
-        return nearest_changes(
-            fitted, latents, bound, lambda X: chances(fitted, X, bound)[0], sure, MOST, seed
-        )
+        return nearest_changes(fitted, tried, latents, bound, chance, sure, MOST, seed)
 
 
 def _not_learnt(history: History, trial: Which, objective: str | None) -> tuple[str, ...]:
@@ -247,7 +262,7 @@ def chances(
     if isinstance(model, Additive):
         drawn = model.costs(X)  # as weights they would be less exact where trials are
         mean = drawn.mean(axis=1)
-        spread = mean[:, None] + model.widened * (drawn - mean[:, None])
+        spread = mean[:, None] + model.widened_singly * (drawn - mean[:, None])
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(spread, tails, axis=1)
         by = worse * spread.std(axis=1)[:, None]

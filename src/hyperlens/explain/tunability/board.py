@@ -98,12 +98,15 @@ class Board:
         some = np.arange(drawn.shape[1]).reshape(sets, -1)[:, :each].ravel()
         return np.column_stack([drawn.mean(axis=1), drawn[:, some]])
 
-    def landscape(self, sign: float, players: int) -> Landscape:
-        """The mean to be searched by coalitions of so many players, upside down for a sign of -1."""
-        model, cube = self.fitted.model, self.fitted.cube
+    def landscape(
+        self, sign: float, players: int, grids: tuple[FloatArray, ...] | None = None
+    ) -> Landscape:
+        """The mean to be searched by coalitions of so many players, upside down for a sign of -1, on all
+        points or on those of other grids."""
+        model, cube, grids = self.fitted.model, self.fitted.cube, grids or self.grids
         if isinstance(model, Additive):
             draws = min(max(SEARCHED >> players, FEWEST), ALL)
-            return Averaged(AsDrawn.of(model, draws), self.grids, sign)
+            return Averaged(AsDrawn.of(model, draws), grids, sign)
         budget = DRAWN if self.fitted.name != "given" else LOOKED_AT
         drawn = max(budget >> min(cube.d, MOST_PLAYERS), 1)
-        return Predicted(lambda X: sign * mean_of(model, X), cube, self.grids, drawn)
+        return Predicted(lambda X: sign * mean_of(model, X), cube, grids, drawn)

@@ -45,6 +45,9 @@ WIDENED = 1.3  # how much wider intervals are than the posterior, which takes it
 FIRST, FEWEST_LATER = 20, 20  # trials of the beginning, and of the rest that predicts them
 MOST_SURPRISING = 4.0
 UNKNOWN_SURPRISE = 1.4  # where too few rows could show it: as much as searches usually have
+MOST_SINGLY = (
+    0.8  # of the rows: within how many standard deviations do they lie, left out one by one
+)
 CHUNK = 1024  # rows at which draws are asked at once
 POINTS = 640  # predictions over which a pointwise variance is averaged, over all of a grid
 
@@ -110,6 +113,7 @@ class Additive:
         self.sets, self.fitted_on, self.spread = (), len(y), 1.0
         self._capped: dict[float, Weights] = {}
         self._by_anchors: _Factor | None = None
+        self._singly: float | None = None
 
     def _learn(self, some: IntArray, rng: np.random.Generator) -> None:
         """Draw hyperparameters from some of the rows."""
@@ -150,6 +154,25 @@ class Additive:
     def widened(self) -> float:
         """How much wider than the posterior its intervals are."""
         return widening(self.surprise)
+
+    @property
+    def widened_singly(self) -> float:
+        """How much wider what is said of single places is: as intervals, or more where rows show it that
+        are left out one by one. Where trials crowd the costs are rougher than hyperparameters say that
+        were learnt from those apart, and of a place between them draws are too sure of each other."""
+        if self._singly is None:
+            self._singly = self._left_out_singly()
+        return max(self.widened, WIDENED * self._singly)
+
+    def _left_out_singly(self) -> float:
+        """Within how many standard deviations most measured rows lie, as a part of the usual number."""
+        measured = self.doubt == 0
+        if not self.sets or measured.sum() < FEWEST_LATER:
+            return 1.0
+        some = self.sets[:: max(len(self.sets) // HELD_OUT, 1)]
+        away = np.abs([one.left_out_singly()[measured] for one in some])
+        usual = float(scipy.stats.norm.ppf((1 + MOST_SINGLY) / 2))
+        return float(np.quantile(away, MOST_SINGLY)) / usual
 
     def costs(self, X: FloatArray) -> FloatArray:
         """Each draw as it was drawn, on the user's scale, at some vectors X (m, d): (m, D).

@@ -81,6 +81,12 @@ class LearntSet:
         spread = np.sqrt(np.maximum(np.diagonal(block), JITTER))
         return block @ self.solve(self.z)[rows], spread
 
+    def left_out_singly(self) -> FloatArray:
+        """How far each warped cost is from what all others say, in standard deviations (Rasmussen and
+        Williams 2006, Eq. 5.12), (n,)."""
+        half = self.forward(np.eye(len(self.z)))
+        return np.asarray(self.solve(self.z) / np.sqrt(np.square(half).sum(axis=0)))
+
     def draw(
         self, features: FloatArray, count: int, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
