@@ -160,13 +160,11 @@ def reach(
     latents = np.array([c.latents for c in found]).reshape(len(found), fitted.cube.d)
     X = fitted.cube.vectors(latents)
     chance, mean, low, high = chances(fitted, X, bound, level)
-    names, sign = history.space.names, measured.sign
-    values = history.space.decode(X)
+    names, sign, values = history.space.names, measured.sign, history.space.decode(X)
     enough = np.flatnonzero(chance >= sure)
     low, high = (low, high) if sign > 0 else (-high, -low)
     notes = _not_learnt(history, trial, objective)
     notes += _measured(history, start, here, bound, objective)
-    notes += (WITHIN,) if likely < sure and not len(enough) else ()
     return Reach(
         objective=measured.name,
         maximize=measured.maximize,
@@ -190,7 +188,7 @@ def reach(
         seed=seed,
         quality=fitted.quality,
         verdict=judge(grounds(history, fitted, ())),
-        notes=notes + fitted.notes,
+        notes=notes + (WITHIN,) * bool(found and not len(enough)) + fitted.notes,
         likely=likely,
     )
 
