@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -355,6 +356,19 @@ def test_files_are_read_back() -> None:
     assert fixed == [dict(c) for c in record.configurations]
     with pytest.raises(hl.AnalysisError, match=r"ends in '\.csv', '\.json', '\.py'"):
         trial_text(record, "trials.txt")
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [((0.12, 0.61), "12 % to 61 %"), ((0.9912, 0.9941), "99.1 % to 99.4 %")],
+)
+def test_the_ends_of_an_interval_of_shares_are_told_apart(
+    ends: tuple[float, float], said: str
+) -> None:
+    record = hl.confirm(run(NESTED), "importance", 4)
+    low, high = (np.full(len(record.rows), end) for end in ends)
+    record = replace(record, expected_low=low, expected_high=high)
+    assert f"about {said}" in record.sentence.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_trials_are_configurations_of_the_space() -> None:

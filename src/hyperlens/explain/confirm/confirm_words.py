@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperlens.words import counted, number, percent
+from hyperlens.words import counted, number, percent, tenths
 
 if TYPE_CHECKING:
     from hyperlens.explain.confirm.confirm import Confirm
@@ -82,5 +82,7 @@ def _what(record: Confirm | Confirmed, k: int) -> str:
 
 
 def _between(record: Confirm | Confirmed, low: float, high: float) -> str:
-    form = percent if record.in_shares else number
+    if not record.in_shares:
+        return f"{number(float(low))} to {number(float(high))}"
+    form = tenths if percent(float(low)) == percent(float(high)) else percent
     return f"{form(float(low))} to {form(float(high))}"

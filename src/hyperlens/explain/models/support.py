@@ -34,6 +34,7 @@ class Sparse:
         ""  # the parameter, if it is not active in all trials; then only such trials are counted
     )
     failed: int = 0  # trials that failed there, and are none of these
+    of_what: str = "range"  # the part is of; "values" of a parameter that has single ones
 
     @property
     def seldom(self) -> bool:
@@ -78,7 +79,9 @@ def _levels(parameter: Parameter, axis: Axis, codes: FloatArray, lost: FloatArra
     )
     levels = zip(parameter.values, counts, axis.weights().tolist(), failed, strict=True)
     return [
-        Sparse(f"{parameter.name} is {number(value, 3)}", count, len(codes), part, failed=own)
+        Sparse(
+            f"{parameter.name} is {number(value, 3)}", count, len(codes), part, "", own, "values"
+        )
         for value, count, part, own in levels
         if count < FEW
     ]

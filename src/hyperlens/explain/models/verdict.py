@@ -188,7 +188,7 @@ def _hardly(place: Sparse) -> str:
     if place.active:
         among = f"the {among} in which {place.active} is active"
     count = f"only {place.trials}" if place.trials else "none"
-    part = f", {percent(place.part)} of its range" if place.part < 1 else ""
+    part = f", {percent(place.part)} of its {place.of_what}" if place.part < 1 else ""
     return f"{count} of {among} {'lies' if place.trials < 2 else 'lie'} where {place.where}{part}"
 
 
