@@ -153,3 +153,17 @@ def test_a_schedule_that_is_too_long_for_its_time_still_gives_a_model(
     model, ensemble = plan.finish(history)
     assert model.predict(X).shape == (120,)
     assert ensemble.single == pytest.approx(best_trial(history).costs[0], rel=0.02)
+
+
+def test_a_column_of_the_table_says_which_rows_are_held_out_together() -> None:
+    frame = pd.DataFrame({
+        "x": np.sin(np.arange(40.0)), "patient": np.repeat(np.arange(10), 4), "y": ["a", "b"] * 20
+    })  # fmt: skip
+    found = prepare(frame, "y", group="patient")
+    assert found.groups.tolist() == [str(k // 4) for k in range(40)]
+    assert [c.name for c in found.described] == ["x"]
+    assert any("held out together (10 groups)" in said for said in found.sentences)
+    with pytest.raises(hl.HyperlensError, match="no one column 'ward' beside the target to hold"):
+        prepare(frame, "y", group="ward")
+    with pytest.raises(hl.HyperlensError, match="4 of 40 cells of 'patient'"):
+        prepare(frame.assign(patient=frame.patient.replace(3, np.nan)), "y", group="patient")

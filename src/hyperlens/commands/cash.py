@@ -40,6 +40,7 @@ TABLE = like(
     drop=several("Leave a column out; repeatable."),
     keep=several("Use a column that would be left out; repeatable."),
     weight=typer.Option(help="Column that says what each row counts."),
+    group=typer.Option(help="Column whose equal values are held out together."),
 )
 SEARCH = like(
     Search,
@@ -116,7 +117,7 @@ def cash(
         began -= _for_writing(choices["time"])
     search = Search(
         table.X, table.y, table.task, study=study, began=began,
-        weights=table.weights, **choices,
+        weights=table.weights, groups=table.groups, **choices,
     )  # fmt: skip
     say(*table.sentences, *search.notes)
     history, stopped = _searched(search)

@@ -38,7 +38,8 @@ SEPARATOR, RENAMED = "hyperlens:separator", "hyperlens:renamed"  # attributes of
 class Table:
     """Rows with a target. `X` are the columns as numbers and texts; `columns` gives them from a raw
     frame. `sentences` say what was decided and what was left out; `separator` is that of its file,
-    None if it has none. `weights` say what each row counts, None where all count alike."""
+    None if it has none. `weights` say what each row counts, None where all count alike; `groups`
+    which rows belong together, None where none do."""
 
     name: str
     target: str
@@ -49,6 +50,7 @@ class Table:
     sentences: tuple[str, ...]
     separator: str | None = None
     weights: Any = None
+    groups: Any = None
 
     @property
     def described(self) -> tuple[Column, ...]:
@@ -107,9 +109,10 @@ def prepare(
     keep: Sequence[str] = (),
     drop: Sequence[str] = (),
     weight: str | None = None,
+    group: str | None = None,
 ) -> Table:
-    """Decide what is predicted and from what. The column `weight` says what each row counts and is not
-    learnt from."""
+    """Decide what is predicted and from what. The column `weight` says what each row counts, `group`
+    which rows belong together (a patient, a day); neither is learnt from."""
     names = [str(c) for c in frame.columns]
     if names.count(target) != 1:
         many = "more than one" if target in names else "no"
@@ -139,34 +142,55 @@ def prepare(
     task, y, why = _question(frame[target], target, task, decimal)
     sentences += aside
     features = frame.drop(columns=target)
-    weights = None
+    weights = groups = None
     if weight is not None:
         weights = _weights(features, weight, decimal)
-        features = features.drop(columns=weight)
         sentences.append(f"Rows count by '{weight}', which is not learnt from.")
+    if group is not None:
+        groups = _groups(features, group)
+        sentences.append(
+            f"Rows of one '{group}' are held out together ({len(np.unique(groups))} groups); it is not "
+            "learnt from."
+        )
+    features = features.drop(columns=[c for c in {weight, group} if c is not None])
     finite = np.ones(len(y), dtype=bool) if task == "classification" else np.isfinite(y)
     if not finite.all():
         sentences.append(
             f"{int((~finite).sum())} rows have a '{target}' that is no finite number and are left out."
         )
         features, y = features[finite], y[finite]
-        weights = None if weights is None else weights[finite]
+        weights, groups = (None if of is None else of[finite] for of in (weights, groups))
     _check_target(y, target, task, frame[target], decimal)
     if not features.shape[1]:
         raise TableError(f"The table has no column beside the target '{target}'; add some.")
     step = Columns(keep, drop, decimal).fit(features)
     X = step.transform(features).reset_index(drop=True)
     sentences = [why, *sentences, *_about_columns(step.columns_, len(X))]
-    return Table(name, target, task, X, y, step, tuple(sentences), separator, weights)
+    return Table(name, target, task, X, y, step, tuple(sentences), separator, weights, groups)
+
+
+def _one_column(features: pd.DataFrame, name: str, to: str) -> pd.Series:
+    if list(features.columns).count(name) != 1:
+        raise TableError(
+            f"There is no one column '{name}' beside the target to {to}; the table has "
+            f"{listed(features.columns, 20)}."
+        )
+    return features[name]
+
+
+def _groups(features: pd.DataFrame, name: str) -> Any:
+    cells = _one_column(features, name, "hold rows out together by")
+    if cells.isna().any():
+        raise TableError(
+            f"{int(cells.isna().sum())} of {len(cells)} cells of '{name}', which says what rows belong "
+            "together, are empty; fill them."
+        )
+    return cells.astype(object).map(text).to_numpy()
 
 
 def _weights(features: pd.DataFrame, name: str, decimal: str) -> Any:
-    if list(features.columns).count(name) != 1:
-        raise TableError(
-            f"There is no one column '{name}' beside the target to weigh rows by; the table has "
-            f"{listed(features.columns, 20)}."
-        )
-    numbers = as_numbers(features[name], decimal).to_numpy()
+    cells = _one_column(features, name, "weigh rows by")
+    numbers = as_numbers(cells, decimal).to_numpy()
     if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):
         raise TableError(
             f"The column '{name}' weighs rows, so its cells must be finite numbers, none negative and "
