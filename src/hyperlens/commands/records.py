@@ -30,7 +30,10 @@ def record_command(compute: Callable[..., Record], /, **options: Any) -> Callabl
     ) -> None:
         from hyperlens import terminal
 
-        history, objective = read(run, reading, part, also=options.get("test"))
+        also = options.get("test")
+        history, objective = read(run, reading, part, also=also)
+        if also is not None:  # then it is known which of the two is meant
+            objective = history.objective(objective).name
         if takes_objective:
             options["objective"] = objective
         with terminal.announced_compilation(), terminal.progress() as step:

@@ -18,7 +18,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, check_scale
 from hyperlens.explain.next import winner_words
-from hyperlens.explain.next.overtuning import Overtuning, overtuning
+from hyperlens.explain.next.overtuning import Overtuning, elsewhere, overtuning
 from hyperlens.explain.next.separation import repeats_needed
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -205,10 +205,12 @@ def winner(
 
     `noise` is the standard deviation of a repeated cost where it is known, 0 for an objective that
     always gives the same; it is estimated otherwise. `matters` is the smallest difference of interest.
-    `test` names an objective that was measured on data the search did not see.
+    `test` names an objective that was measured on data the search did not see; else it is the one
+    that is called a test.
     """
     _check(level, sure, noise, matters)
     chosen = history.objective(objective)
+    test = test or elsewhere(history, objective)
     check_scale(history.data(objective).y)
     tried = configurations(history, history.data(objective))
     _check_comparable(history, tried, chosen.name)
