@@ -38,11 +38,13 @@ tests: $(VENV)/installed-dev browser
 	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST)
 
 OLDEST := .venv-oldest
+# what two versions of Numba compile of one source they keep in files of one name
+oldest: export NUMBA_CACHE_DIR := $(CURDIR)/$(OLDEST)/compiled
 oldest: # the oldest versions that pyproject.toml allows, with Python 3.11, for which all of them were built
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) tests/oldest.py > $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt \
-		-e '.[dashboard,parquet,stills]' hypothesis pytest
+		-e '.[parquet,stills]' hypothesis pytest
 	$(OLDEST)/bin/pytest -W default $(or $(PYTEST),$(OLDEST_TESTS)) # old packages warn of newer ones
 
 BOTORCH := .venv-botorch

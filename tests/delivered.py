@@ -15,6 +15,7 @@ import venv
 import zipfile
 from email import message_from_string
 from pathlib import Path
+from urllib.request import urlopen
 
 from house import ROOT, SOURCE
 
@@ -75,8 +76,23 @@ def try_wheel(path: Path) -> None:
         told = _run(folder, hyperlens, "explain", "run.csv", "--html", "report.html")
         assert "lr" in told, told
         assert (folder / "report.html").stat().st_size > 1_000_000
+        _serves(folder, hyperlens, "serve", "run.csv", "--objective", "loss", "--minimize")
         told = _run(folder, hyperlens, "validate", "run.parquet", code=2)
         assert "pip install hyperlens[parquet]" in told, told
+
+
+def _serves(folder: Path, *words: str) -> None:
+    """The live page answers at the address that its command prints."""
+    command = [*words, "--port", "0", "--no-token"]
+    page = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    try:
+        assert page.stdout is not None
+        address = page.stdout.readline().split()[1]
+        with urlopen(address, timeout=60) as answer:
+            assert "Hyperlens" in answer.read().decode()
+    finally:
+        page.terminate()
+        page.wait(60)
 
 
 def _run(folder: Path, *words: str, code: int = 0) -> str:

@@ -11,11 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = (
-    "dashboard",
-    "parquet",
-    "stills",
-)  # cash and experiments ask for newer versions themselves
+EXTRAS = ("parquet", "stills")  # cash and experiments ask for newer versions themselves
 
 
 def oldest(project: dict[str, object]) -> list[str]:

@@ -246,11 +246,3 @@ def test_the_command_prints_and_writes(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(Path("trials.csv").read_text().splitlines()) == 4
     with pytest.raises(hl.AnalysisError, match="did you mean 'kind'"):
         CliRunner().invoke(app, ["confirm", "run.db", "--about", "kin"], catch_exceptions=False)
-
-
-def test_one_trial_before_is_nothing_to_compare_with() -> None:
-    history = searched(0.0)
-    with pytest.raises(hl.AnalysisError, match="1 is complete, too few to compare with"):
-        hl.confirmed(replace(history, trials=history.trials[:4]), trials=3)
-    with pytest.raises(hl.AnalysisError, match="A single trial has none before it"):
-        hl.confirmed(replace(history, trials=history.trials[:1]), trials=1)

@@ -343,11 +343,6 @@ def test_the_address_is_what_a_browser_opens() -> None:
             server.bind("127.0.0.1", port)
 
 
-def test_what_cannot_be_served_is_refused_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_served_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="There is no file"):
         server.check([Source(str(tmp_path / "no.db"))])
-    monkeypatch.setattr("hyperlens.dashboard.access.server.find_spec", lambda name: None)
-    with pytest.raises(SourceError, match=r"pip install hyperlens\[dashboard\]"):
-        server.check([])

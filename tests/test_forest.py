@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 import hyperlens as hl
 from hyperlens.spaces.cube import Axis, Cube, FloatArray, Runs, inside_box
-from hyperlens.surrogates.random_forest import anova, pairs
+from hyperlens.surrogates.random_forest import anova, cutting, pairs, partition
 from hyperlens.surrogates.random_forest.boxes import Boxes, grid_cells
 from hyperlens.surrogates.random_forest.forest import Forest
 
@@ -238,6 +238,17 @@ def test_a_constant_cost_leaves_no_tree_with_variance() -> None:
     shares = Forest(trees=4).fit(X, np.ones(20)).shares()
     assert shares.flat == 4
     assert shares.shares.shape == (0, 3)
+
+
+def test_what_numba_keeps_in_files_has_one_form() -> None:
+    """Files of two forms may be swapped by two processes that compile at once, and then they crash."""
+    rng = np.random.default_rng(0)
+    X = MIXED.vectors(rng.random((40, MIXED.d)))
+    for cube, x in ((MIXED, X), (Cube(tuple(Axis() for _ in range(2))), rng.random((40, 2)))):
+        for y in (rng.random(40), np.ones(40)):  # trees of one node have arrays of one number
+            Forest(cube, trees=2, threads=1).fit(x, y).shares()
+    entrances = (partition.partition, cutting.cut, anova.shares)
+    assert [len(entrance.signatures) for entrance in entrances] == [1, 1, 1]
 
 
 def test_holdout_asks_only_trees_that_have_not_seen_a_row() -> None:

@@ -293,39 +293,6 @@ def test_several_objectives(tmp_path: Path) -> None:
             read(source, objective="time")
 
 
-def test_what_users_noted_of_trials_is_an_objective_when_it_is_named(tmp_path: Path) -> None:
-    storage = f"sqlite:///{tmp_path / 'noted.db'}"
-    study = optuna.create_study(storage=storage, study_name="noted", direction="maximize")
-
-    def objective(trial: optuna.Trial) -> float:
-        x = trial.suggest_float("x", 0, 1)
-        if trial.number != 2:
-            trial.set_user_attr("test_score", 2 * x)
-        trial.set_user_attr("host", "a")
-        if trial.number == 3:
-            raise ValueError
-        return x
-
-    study.optimize(objective, n_trials=5, catch=(ValueError,))
-    for source in (study, tmp_path / "noted.db"):
-        assert [o.name for o in read(source).objectives] == ["value"]
-        both = read(source, objective=["value", "test_score:max"])
-        assert [(o.name, o.maximize) for o in both.objectives] == [
-            ("value", True),
-            ("test_score", True),
-        ]
-        for k, trial in enumerate(both.trials):
-            x = trial.values["x"]
-            expected = (math.nan if k == 3 else x, math.nan if k == 2 else 2 * x)
-            assert trial.costs == pytest.approx(expected, nan_ok=True)
-        alone = read(source, objective="test_score:max")
-        assert alone.objectives[0].name == "test_score"
-        with pytest.raises(SourceError, match="name it 'test_score:max' or 'test_score:min'"):
-            read(source, objective=["value", "test_score"])
-        with pytest.raises(SourceError, match="choose one of 'value', 'test_score'"):
-            read(source, objective="host")
-
-
 def test_the_direction_is_the_studys_own(database: Path) -> None:
     assert read(database, maximize=True, objective="value").objective().maximize
     with pytest.raises(SourceError, match="told to maximise 'value'") as problem:

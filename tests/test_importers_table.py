@@ -327,15 +327,3 @@ def test_the_collector_of_cycles_rests_only_while_a_run_is_read() -> None:
         with pytest.raises(SourceError):
             read(table[["loss"]])
         assert gc.isenabled() == on
-
-
-def test_values_of_trials_that_all_failed_are_the_space(tmp_path: Path) -> None:
-    rows = ("0.1,3,,FAILED", "0.2,4,,FAILED", "0.3,5,,FAILED")
-    history = read(_write(tmp_path / "failed.csv", *rows, header="lr,depth,loss,status"))
-    assert set(history.space.names) == {"lr", "depth"}
-    assert {t.state for t in history.trials} == {State.FAILED}
-    with pytest.raises(HyperlensError, match=r"None of the 3 trials \(3 failed\) is complete"):
-        history.data()
-    single = _write(tmp_path / "single.csv", "0.1,3,0.5", header="lr,depth,loss")
-    with pytest.raises(SourceError, match="In a single trial no parameter varies"):
-        read(single)

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 import hyperlens as hl
+from hyperlens.explain.models.leader import named_or_leader
+from hyperlens.explain.reach.nearby import _moves, tried_in
 from hyperlens.explain.reach.reach import chances
 from hyperlens.record import Record
 
@@ -195,3 +197,17 @@ def test_where_trials_crowd_it_is_known_what_they_cost() -> None:
     below, above = (chances(fitted, middle, float(b))[0].mean() for b in bounds)
     assert below < 0.05
     assert above > 0.95
+
+
+def test_what_is_inactive_before_and_after_is_no_change() -> None:
+    rows = [
+        {"a": k / 29, "b": k * 7 % 30 / 29, "kind": "pq"[k % 2]} | ({"m": k / 29} if k % 2 else {})
+        for k in range(30)
+    ]
+    frame = pd.DataFrame(rows).assign(loss=lambda f: f.a + f.b)
+    history = hl.read(frame, objective="loss", maximize=False)
+    fitted = named_or_leader(history, "gp", seed=0, objective=None)
+    start = np.array([0.9 if name in "ab" else 0.25 for name in history.space.names])  # kind is p
+    latents, columns = _moves(fitted, tried_in(history.data().X), start, 3, 0)
+    active = history.space.cube.active(latents)
+    assert all(row[list(S)].all() for row, S in zip(active, columns, strict=True))

@@ -298,12 +298,6 @@ def test_overtuning_stands_in_the_record() -> None:
     assert isinstance(again, Winner)
     assert again.to_json() == record.to_json()
     assert again.lead == record.lead
-    named = replace(both, objectives=(hl.Objective("val_loss"), hl.Objective("test_loss")))
-    told = hl.winner(named).overtuning
-    assert told is not None
-    assert told.overtuning.tolist() == record.overtuning.overtuning.tolist()
-    assert hl.winner(named, objective="test_loss").overtuning is None
-    assert hl.winner(both).overtuning is None
     with pytest.raises(hl.AnalysisError, match="There is no objective 'other'"):
         hl.winner(both, test="other")
     with pytest.raises(hl.AnalysisError, match="what the search minimised itself"):

@@ -30,14 +30,14 @@ def number(value: Any, digits: int = 4, unknown: str = "–") -> str:
     return f"{value:.0f}" if whole else f"{value:.{digits}g}"
 
 
-def told_apart(values: Sequence[float], digits: int = 4) -> Callable[[Any], str]:
-    """Numbers to as many digits as it takes that different ones look different.
+def told_apart(values: Sequence[float], digits: int = 4, most: int = 12) -> Callable[[Any], str]:
+    """Numbers to as many digits as it takes that different ones look different, and at most so many.
 
     >>> [told_apart([0.123451, 0.123452, 0.5])(v) for v in (0.123451, 0.123452)]
     ['0.123451', '0.123452']
     """
     different = {float(v) for v in values if math.isfinite(v)}
-    while digits < 12 and len({number(v, digits) for v in different}) < len(different):
+    while digits < most and len({number(v, digits) for v in different}) < len(different):
         digits += 1
     return partial(number, digits=digits)
 

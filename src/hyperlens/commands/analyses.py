@@ -268,11 +268,9 @@ def advise(
     form: Form = "table",
 ) -> None:
     from hyperlens import terminal
-    from hyperlens.explain.next.advise import form_of
     from hyperlens.reports import check, write
 
     if out:
-        form_of(out)
         refuse_overwriting(source, out)
         check(out)
     history, objective = read(source, reading, part)

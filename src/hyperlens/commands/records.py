@@ -30,10 +30,7 @@ def record_command(compute: Callable[..., Record], /, **options: Any) -> Callabl
     ) -> None:
         from hyperlens import terminal
 
-        also = options.get("test")
-        history, objective = read(run, reading, part, also=also)
-        if also is not None:  # then it is known which of the two is meant
-            objective = history.objective(objective).name
+        history, objective = read(run, reading, part, also=options.get("test"))
         if takes_objective:
             options["objective"] = objective
         with terminal.announced_compilation(), terminal.progress() as step:

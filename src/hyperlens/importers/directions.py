@@ -53,7 +53,7 @@ def directed(
     if not recorded:
         if maximize is not None:
             return Objective(objective.name, maximize)
-        notes += _doubts(objective.name, first, options.lenient)
+        notes += _doubts(objective.name, options.lenient)
     elif maximize is not None and maximize != objective.maximize:
         raise SourceError(
             f"{what[:1].upper()}{what[1:]} says that '{objective.name}' is {objective.direction}; "
@@ -62,7 +62,7 @@ def directed(
     return objective
 
 
-def _doubts(name: str, first: bool, lenient: bool) -> list[str]:
+def _doubts(name: str, lenient: bool) -> list[str]:
     """What to say of an objective whose direction nothing tells; an error if its name doubts it.
 
     A loss, a cost or an error is minimised, which its name says.
@@ -71,16 +71,13 @@ def _doubts(name: str, first: bool, lenient: bool) -> list[str]:
     if words & _SMALLER or name.strip().startswith(("1 -", "1-", "-")):
         return []
     if not words & _LARGER:
-        add = "add --maximize (maximize=True in Python)" if first else f"name it '{name}:max'"
         return [
-            f"'{name}' is taken as minimised, since the run does not say; {add} if larger is better."
+            f"'{name}' is taken as minimised, since the run does not say; add --maximize "
+            "(maximize=True in Python) if larger is better."
         ]
-    add = f"name it '{name}:max' or '{name}:min'"
-    if first:
-        add = "add --maximize or --minimize (maximize=True or False in Python)"
     sentence = (
         f"The run does not say whether '{name}' was minimised or maximised, and its name sounds like "
-        f"the latter; {add}."
+        "the latter; add --maximize or --minimize (maximize=True or False in Python)."
     )
     if not lenient:
         raise SourceError(sentence)

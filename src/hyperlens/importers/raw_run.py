@@ -121,6 +121,8 @@ def _inferred(
     if options.parameters:
         rows = [{n: v for n, v in row.items() if n in options.parameters} for row in rows]
     finished = [t.state is not State.FAILED for t in trials]
+    if not any(finished):  # then their values say what there is to say
+        finished = [True] * len(rows)
     space, remarks = conclude(rows, finished, run.declared)
     notes += remarks
     return space, [replace(t, values=row) for t, row in zip(trials, rows, strict=True)]

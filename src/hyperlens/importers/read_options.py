@@ -47,11 +47,6 @@ class ReadOptions:
         return _each(self.constraint)
 
     @property
-    def asks_notes(self) -> bool:
-        """May an answer stand in what was noted of trials: a limit, or an objective?"""
-        return bool(self.constraints or self.objectives)
-
-    @property
     def _named(self) -> tuple[tuple[str, bool | None], ...]:
         return tuple(map(directed_name, _each(self.objective)))
 

@@ -8,7 +8,6 @@ import secrets
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,18 +17,11 @@ from hyperlens.errors import SourceError
 if TYPE_CHECKING:
     import uvicorn
 
-MISSING = (
-    "The live page needs the extra 'dashboard'; install it with 'pip install hyperlens[dashboard]'."
-)
-
-
 PEOPLE = range(1000, 60_000)  # numbers of users that are no services
 
 
 def check(sources: Iterable[Source]) -> None:
     """Refuse what cannot be served, before a browser is opened on it."""
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise SourceError(MISSING)
     for source in sources:
         if "://" not in source.where and not Path(source.where).expanduser().exists():
             raise SourceError(f"There is no file '{source.where}'; check the path.")
@@ -109,13 +101,11 @@ def server(
     path: str = "",
 ) -> uvicorn.Server:
     """What answers requests on a socket, when it is run."""
-    try:
-        import uvicorn
+    import uvicorn
 
-        from hyperlens.dashboard.access.connections import Connection
-        from hyperlens.dashboard.app import create_app
-    except ModuleNotFoundError as problem:
-        raise SourceError(MISSING) from problem
+    from hyperlens.dashboard.access.connections import Connection
+    from hyperlens.dashboard.app import create_app
+
     app = create_app(sources, token=token, hosts=names(host), proxies=proxies, path=path)
     config = uvicorn.Config(
         app,

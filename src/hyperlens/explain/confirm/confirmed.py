@@ -172,10 +172,6 @@ def _marked(history: History, trials: int | None) -> set[int]:
     """Numbers of the trials that were to settle something."""
     if trials is None:
         return {t.number for t in history.trials if is_confirmation(t)}
-    if len(history.trials) < 2:
-        raise AnalysisError(
-            "A single trial has none before it to be compared with; run those of 'hyperlens confirm'."
-        )
     if not 1 <= trials < len(history.trials):
         raise AnalysisError(
             f"The last {trials} of {counted(len(history.trials), 'trial')} have none before them to be "
@@ -196,11 +192,6 @@ def _question(searched: History, about: str | Sequence[str] | None, asked: Count
 def _fitted(history: History, seed: int, objective: str | None) -> Fitted:
     fitted = fit(history, "additive", seed=seed, objective=objective)
     assert isinstance(fitted.model, Additive)
-    if (count := len(fitted.training.y)) < 2:
-        raise AnalysisError(
-            f"Beside the trials that were to settle something {count} is complete, too few to compare "
-            "with; name fewer of the last trials (--trials, trials= in Python)."
-        )
     if not fitted.model.sets:
         raise AnalysisError(
             "All costs are equal, so nothing could be settled; run trials with other costs."

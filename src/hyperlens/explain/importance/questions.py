@@ -67,9 +67,11 @@ class LeadingQuestion(Record):
                 f"{start} {everywhere}, where the trials are: only {self.below} of {self.trials} are "
                 f"{there}, and it would take {self.needed} for that question to lead."
             )
+        than = "wider" if self.width_good > self.width_all else "not clearly narrower"
         return (
-            f"{start} {everywhere}: the intervals of single parameters are {whole} wide on average, "
-            f"against {narrow} {there}, where {self.below} of {self.trials} trials are."
+            f"{start} {everywhere}: {there}, where {self.below} of {self.trials} trials are, the "
+            f"intervals of single parameters are {narrow} wide on average, {than} than the {whole} "
+            f"{everywhere}."
         )
 
     def _columns(self) -> dict[str, Any]:

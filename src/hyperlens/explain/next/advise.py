@@ -9,14 +9,12 @@ conditions settled, and ready to use: as ConfigSpace's own JSON or YAML, or as O
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hyperlens.errors import AnalysisError, listed
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.explain.next.changes import LEVEL, Action, Change, Workshop, proposals
 from hyperlens.explain.next.failing import failing_notes
@@ -48,12 +46,6 @@ PROBABILITY = "How probable it is that the best lies where the change says."
 COST = (
     "What the best of the space may lose by it, at the most: others could make up for some of it."
 )
-FORMS: dict[str, Callable[[Space], str]] = {
-    ".yaml": Space.to_yaml,
-    ".yml": Space.to_yaml,
-    ".json": Space.to_json,
-    ".py": suggestions,
-}
 MOST_NAMES = 4
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -107,7 +99,10 @@ class Advice(Record):
 
     def written(self, path: str) -> str:
         """The text of a file of this name."""
-        return FORMS[form_of(path)](self.space)
+        lower = path.lower()
+        if lower.endswith(".py"):
+            return self.suggestions
+        return self.space.to_yaml() if lower.endswith((".yaml", ".yml")) else self.space.to_json()
 
     @property
     def sentence(self) -> str:
@@ -191,16 +186,6 @@ class Advice(Record):
             "cost_high": self.costs_high,
             "reason": self.reasons,
         }
-
-
-def form_of(path: str) -> str:
-    """The ending of a file that a space can be written to."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMS:
-        raise AnalysisError(
-            f"A space cannot be written to '{path}'; choose a name that ends in {listed(FORMS)}."
-        )
-    return suffix
 
 
 def advise(history: History, *, seed: int = 0, objective: str | None = None) -> Advice:

@@ -10,8 +10,8 @@
 
 What is cut can hold the best only with small probability: ranges reach beyond all places where a
 drawn function is lowest, as much further as the process is known to be too sure of itself, and hold
-the best trials. Numbers that decide about others are never narrowed or fixed, categories that do may
-lose levels; what forbidden clauses name is neither narrowed nor fixed.
+the best trials. Parameters that decide about others or that forbidden clauses name are never narrowed
+or fixed.
 """
 
 from __future__ import annotations

@@ -250,8 +250,8 @@ def prospects(
     y = history.data(objective).y
     if len(y) < FEWEST:
         raise AnalysisError(
-            f"{counted(len(y), 'trial')} with a cost {'says' if len(y) == 1 else 'say'} nothing of more "
-            f"of them; run at least {FEWEST} first."
+            f"{counted(len(y), 'trial')} with a cost say nothing of more of them; run at least "
+            f"{FEWEST} first."
         )
     check_scale(y)
     if np.ptp(y) == 0:

@@ -10,7 +10,6 @@ test(best_1) - min over s <= t of test(best_s), a value above 1 says that it end
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +18,6 @@ from hyperlens.errors import AnalysisError
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.words import number, percent
-
-UNSEEN = {"test", "testing", "holdout"}  # words that name what was measured on other data
 
 
 @dataclass(frozen=True)
@@ -56,21 +53,6 @@ class Overtuning:
         if self.relative > 1:
             return f"{told}, and ended worse than it began."
         return f"{told}, by {percent(self.relative)} of what it had gained."
-
-
-def elsewhere(history: History, objective: str | None) -> str | None:
-    """The objective that was measured on data the search did not see, as names of objectives tell it.
-
-    >>> import hyperlens as hl
-    >>> both = (hl.Objective("val_loss"), hl.Objective("test_loss"))
-    >>> run = hl.History(hl.Space.of([hl.Parameter("x", "float", 0, 1)]), both, ())
-    >>> elsewhere(run, None), elsewhere(run, "test_loss")
-    ('test_loss', None)
-    """
-    searched = history.objective(objective)
-    named = [o for o in history.objectives if UNSEEN & set(re.findall("[a-z]+", o.name.lower()))]
-    finite = [o.name for o in named if np.isfinite(history.measured(o)).any() or not history.trials]
-    return finite[0] if len(finite) == 1 and searched not in named else None
 
 
 def overtuning(history: History, objective: str | None, test: str) -> Overtuning:

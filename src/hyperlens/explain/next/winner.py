@@ -18,7 +18,7 @@ import numpy as np
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, check_scale
 from hyperlens.explain.next import winner_words
-from hyperlens.explain.next.overtuning import Overtuning, elsewhere, overtuning
+from hyperlens.explain.next.overtuning import Overtuning, overtuning
 from hyperlens.explain.next.separation import repeats_needed
 from hyperlens.record import Record
 from hyperlens.runs.history import History
@@ -164,16 +164,17 @@ class Winner(Record):
     @property
     def tables(self) -> tuple[Table, ...]:
         several = bool((self.repeats > 1).any())
+        apart = winner_words.digits(self)
         return (
             table(
                 Column("trial", self.trial.tolist(), str),
                 Column("measured", self.repeats.tolist(), number, REPEATS) if several else None,
-                Column("observed", self.observed.tolist(), number, OBSERVED),
-                Column("expected", self.expected.tolist(), number, EXPECTED),
+                Column("observed", self.observed.tolist(), apart, OBSERVED),
+                Column("expected", self.expected.tolist(), apart, EXPECTED),
                 Column(
                     f"{percent(self.level)} interval",
                     ends(self.low, self.high),
-                    between(number),
+                    between(apart),
                     INTERVAL,
                 ),
                 Column("is the best", self.probability.tolist(), tenths, PROBABILITY),
@@ -205,12 +206,10 @@ def winner(
 
     `noise` is the standard deviation of a repeated cost where it is known, 0 for an objective that
     always gives the same; it is estimated otherwise. `matters` is the smallest difference of interest.
-    `test` names an objective that was measured on data the search did not see; else it is the one
-    that is called a test.
+    `test` names an objective that was measured on data the search did not see.
     """
     _check(level, sure, noise, matters)
     chosen = history.objective(objective)
-    test = test or elsewhere(history, objective)
     check_scale(history.data(objective).y)
     tried = configurations(history, history.data(objective))
     _check_comparable(history, tried, chosen.name)

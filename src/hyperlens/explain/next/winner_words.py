@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from hyperlens.words import FIXED, counted, number, percent
+from hyperlens.words import FIXED, counted, number, percent, told_apart
 
 if TYPE_CHECKING:
     from hyperlens.explain.next.winner import Winner
 
 SURELY, HARDLY = 0.995, 0.005  # probabilities beyond which no number is given
 NUMBERS = ("no", "one", "two", "three", "four", "five")
+FIVE, MOST_DIGITS = 5, 7  # leaders that are told apart, by so many digits
 SOME = 0.05  # of a lead: less is hardly any
 
 
@@ -41,21 +43,28 @@ def reading(record: Winner) -> str:
     """What is expected after the noise, and which trial to take."""
     if not record.told_apart or record.noise == 0:
         return ""
-    first = f"Trial {record.best} was measured with {number(float(record.observed[0]))}"
+    cost = digits(record)
+    first = f"Trial {record.best} was measured with {cost(float(record.observed[0]))}"
     level = percent(record.level)
-    within = f"{level} interval {number(float(record.low[0]))} to {number(float(record.high[0]))}"
-    told = f"{first} and is expected at {number(float(record.expected[0]))} ({within})"
+    within = f"{level} interval {cost(float(record.low[0]))} to {cost(float(record.high[0]))}"
+    told = f"{first} and is expected at {cost(float(record.expected[0]))} ({within})"
     if record.recommended == record.best:
         return f"{told}; no other is expected to be better."
     k = record.row(record.recommended)
     other = (
-        f"{told}. Trial {record.recommended}, measured with {number(float(record.observed[k]))}, is "
-        f"expected at {number(float(record.expected[k]))}"
+        f"{told}. Trial {record.recommended}, measured with {cost(float(record.observed[k]))}, is "
+        f"expected at {cost(float(record.expected[k]))}"
     )
     if not record.surpassed:
         return f"{other}: hardly a difference."
     chance = _of(float(record.probability[k]))
     return f"{other} and is the best with a probability {chance}: repeat both before choosing."
+
+
+def digits(record: Winner) -> Callable[[Any], str]:
+    """Writes costs with the digits that tell leaders apart, and the ends of the best one's interval."""
+    costs = [*record.observed[:FIVE], float(record.low[0]), float(record.high[0])]
+    return told_apart(costs, most=MOST_DIGITS)
 
 
 def caution(record: Winner) -> str:

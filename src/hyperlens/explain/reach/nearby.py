@@ -168,6 +168,7 @@ def _ways(
         way = np.where(ordered, start + t * (end - start), end)
         way[:, S] = np.column_stack([cube.axes[j].snap(way[:, j]) for j in S])
         whole = (np.abs(way - start)[:, S] > 1e-12).all(axis=1)  # not a change of fewer
+        whole &= cube.active(way)[:, S].all(axis=1)
         parts.append(way[whole])
         columns += [S] * int(whole.sum())
     return np.vstack([*parts, np.empty((0, cube.d))]), columns

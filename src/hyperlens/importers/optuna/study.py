@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperlens.errors import NoTrials, SourceError, listed
-from hyperlens.importers.directions import directed
 from hyperlens.importers.optuna.extras import restore
 from hyperlens.importers.optuna.following import Followed
 from hyperlens.importers.optuna.parameter_ranges import Distributions, parameter_of
@@ -23,7 +22,7 @@ from hyperlens.importers.optuna.stored_study import StoredStudy, StoredTrial, ch
 from hyperlens.importers.raw_run import chosen_first
 from hyperlens.importers.read_options import ReadOptions, settle, step_refused
 from hyperlens.importers.spaces.conditions import infer
-from hyperlens.importers.values import as_list, number, seconds
+from hyperlens.importers.values import as_list, seconds
 from hyperlens.proposal import LIMITS, PLAN, PROPOSAL, RUNGS, SPACE, STOPPED, TWIN, Proposal
 from hyperlens.runs import databases
 from hyperlens.runs.curve import Curve
@@ -81,7 +80,7 @@ def from_url(url: str, options: ReadOptions) -> History:
     """Read a study by the address of its storage, such as `sqlite:///demo.db`."""
     address = databases.parse(url)
     if address.get_backend_name() != "sqlite":
-        stored = read_server(url, options.study, options.asks_notes, options.followed)
+        stored = read_server(url, options.study, bool(options.constraints), options.followed)
         where = address.database or address.host
         return _history(stored, f"Optuna study '{stored.name}' in {where}", options)
     path = Path((address.database or "").removeprefix("file:"))
@@ -100,14 +99,13 @@ def from_file(
     read: Callable[[Path, str | None, bool, Followed | None], StoredStudy] = read_sqlite,
 ) -> History:
     """Read a study out of a SQLite file, or of a journal by its reader."""
-    stored = read(path, options.study, options.asks_notes, options.followed)
+    stored = read(path, options.study, bool(options.constraints), options.followed)
     return _history(stored, f"Optuna study '{stored.name}' in {path.name}", options)
 
 
 def _history(stored: StoredStudy, source: str, options: ReadOptions) -> History:
+    objectives, order = _objectives(stored, options)
     notes = list(stored.notes)
-    objectives, order = _objectives(stored, options, notes)
-    columns = [k if k < len(stored.directions) else objectives[k].name for k in order]
     single = [trial for trial in stored.trials if TWIN not in trial.attributes]
     trials = [trial for trial in single if trial.state in _STATES]
     if unfinished := len(single) - len(trials):
@@ -131,7 +129,7 @@ def _history(stored: StoredStudy, source: str, options: ReadOptions) -> History:
     history = History(
         space,
         tuple(objectives[k] for k in order),
-        tuple(_trial(trial, columns, limits) for trial in trials),
+        tuple(_trial(trial, order, limits) for trial in trials),
         source,
         tuple(notes),
         plan=SearchPlan.from_dict(stored.plan),
@@ -150,13 +148,10 @@ def _limits(trials: Sequence[StoredTrial], told: Any) -> dict[str, str]:
     return {name: texts[k] if own else f"{name} <= 0" for k, name in enumerate(names)}
 
 
-def _objectives(
-    stored: StoredStudy, options: ReadOptions, notes: list[str]
-) -> tuple[list[Objective], list[int]]:
+def _objectives(stored: StoredStudy, options: ReadOptions) -> tuple[list[Objective], list[int]]:
     """Objectives as the study declares them, and their positions, the chosen one first.
 
-    Behind them are those that the user names of what was noted of trials, such as a test loss. What the
-    user says of a direction fills in what the study leaves open.
+    What the user says of a direction fills in what the study leaves open.
     """
     if options.parameters:
         raise SourceError(
@@ -168,20 +163,14 @@ def _objectives(
     names = list(map(str, stored.metric_names or ()))
     if len(names) != count:
         names = ["value"] if count == 1 else [f"value_{k}" for k in range(count)]
-    asked = [name for name in dict.fromkeys(options.objectives) if name not in names]
-    noted = _noted_numbers(stored.trials) if asked else []
-    if unknown := [name for name in asked if name not in noted]:
+    if unknown := [name for name in options.objectives if name not in names]:
         raise SourceError(
             f"The study '{stored.name}' has no objective '{unknown[0]}'; choose one of "
-            f"{listed([*names, *noted])}."
+            f"{listed(names)}."
         )
-    names += asked
     order = chosen_first(names, options)
     objectives = [
-        _directed(stored, k, name, options, k == order[0])
-        if k < count
-        else directed(Objective(name), False, options, k == order[0], notes, "the study")
-        for k, name in enumerate(names)
+        _directed(stored, k, name, options, k == order[0]) for k, name in enumerate(names)
     ]
     return objectives, order
 
@@ -205,32 +194,19 @@ def _directed(
     return objective
 
 
-def _noted_numbers(trials: Sequence[StoredTrial]) -> list[str]:
-    """Names under which trials have a number noted, by their users; ours and Optuna's have a colon."""
-    found = dict.fromkeys(
-        name
-        for trial in trials
-        for name, noted in trial.attributes.items()
-        if ":" not in name and not math.isnan(number(noted))
-    )
-    return list(found)
-
-
-def _trial(trial: StoredTrial, columns: Sequence[int | str], limits: Collection[str]) -> Trial:
-    """The trial of a History; what was made of it before, if it was read the same way.
-
-    Columns are objectives: places among the study's own, or names of what was noted.
-    """
-    how = (*columns, *limits)
+def _trial(trial: StoredTrial, order: Sequence[int], limits: Collection[str]) -> Trial:
+    """The trial of a History; what was made of it before, if it was read the same way."""
+    how = (*order, *limits)
     if trial.made is None or trial.made[0] != how:
-        trial.made = how, _new_trial(trial, columns, limits)
+        trial.made = how, _new_trial(trial, order, limits)
     made: Trial = trial.made[1]
     return made
 
 
-def _new_trial(trial: StoredTrial, columns: Sequence[int | str], limits: Collection[str]) -> Trial:
-    own, noted = dict(enumerate(trial.values or ())), trial.attributes
-    costs = tuple(number(noted.get(c) if isinstance(c, str) else own.get(c)) for c in columns)
+def _new_trial(trial: StoredTrial, order: Sequence[int], limits: Collection[str]) -> Trial:
+    values = [math.nan if value is None else float(value) for value in trial.values or ()]
+    values += [math.nan] * (len(order) - len(values))
+    costs = tuple(values[k] for k in order)
     if not (trial.attributes or trial.steps or trial.pruner or limits):  # as most of very many are
         state = _STATES[trial.state]
         return Trial(
@@ -250,8 +226,8 @@ def _new_trial(trial: StoredTrial, columns: Sequence[int | str], limits: Collect
         reason=trial.reason,
         proposal=proposal,
         excess=tuple(trial.excess.get(name, math.nan) for name in limits),
-        curve=Curve.raced(trial.steps, trial.attributes.get(RUNGS), budget, costs[0])
-        if len(columns) == 1 and (trial.steps or trial.attributes)
+        curve=Curve.raced(trial.steps, trial.attributes.get(RUNGS), budget, values[0])
+        if len(order) == 1 and (trial.steps or trial.attributes)
         else None,
     )
 

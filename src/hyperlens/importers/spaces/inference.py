@@ -38,12 +38,11 @@ def conclude(
     """The space of `rows`, whose values are made plain in place, and what was noticed.
 
     `declared` holds parameters that are known, so that only their conditions are concluded. A
-    trial that did not finish may have stopped before it set everything: it says nothing on that, unless
-    none finished and their values say what there is to say.
+    trial that did not finish may have stopped before it set everything: it says nothing on that.
     """
     notes: list[str] = []
     declared = declared or {}
-    complete = [row for row, done in zip(rows, finished, strict=True) if done] or list(rows)
+    complete = [row for row, done in zip(rows, finished, strict=True) if done]
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = _tidy(rows, names, set(declared), notes)
     described: dict[str, Parameter | tuple[Any]] = {}
@@ -59,11 +58,6 @@ def conclude(
         for row in rows:
             row.pop(name, None)
     parameters, constants = apart(described)
-    if not parameters and len(rows) == 1:
-        raise SourceError(
-            "In a single trial no parameter varies, so there is nothing to explain; run more of them, "
-            "or give the space with --space FILE (space= in Python)."
-        )
     if not parameters:
         raise SourceError(
             "No parameter varies between the trials of this run, so there is nothing to explain; "

@@ -25,7 +25,9 @@ def draw(record: Across) -> Figure:
     whole = upper + GAP + MAP
     below = [f"I² {i2:.0%}" for i2 in record.i2[:many]]
     names, axis = parameter_rows(record.parameters[:many], below)
-    title = "share of the variance" + unshown(len(record.parameters) - many, "of a smaller share")
+    title = "share of the variance" + unshown(
+        len(record.parameters) - many, "parameter", " of a smaller share"
+    )
     fig = figure(
         whole + 130,
         xaxis={"title": {"text": title}, "anchor": "y", "rangemode": "tozero", "tickformat": ".0%"},

@@ -110,7 +110,7 @@ def _legend(record: Comparison) -> str:
     test = "Wilcoxon signed-rank test"
     if record.friedman is not None:
         test += f" with {NAMES[record.correction]}'s correction"
-    more = unshown(len(record.groups) - MOST_BARS, "groups")
+    more = unshown(len(record.groups) - MOST_BARS, "group")
     joins = "Bars join" if len(record.groups) != 1 else "The bar joins"
     if not record.groups:
         return f"Every two methods differ<br>({test}, level {record.alpha:g})"

@@ -32,7 +32,7 @@ def interval_axes(
     _, names = parameter_rows([rows[k] for k in order])
     down = {"tickmode": "array", "tickvals": list(range(len(order))), "ticktext": names["ticktext"]}
     down |= {"range": [len(order) - 0.4, -0.6], "showgrid": False}
-    hidden = unshown(len(rows) - len(order), "narrower intervals")
+    hidden = unshown(len(rows) - len(order), "narrower interval")
     title = "share of variance" if in_shares else safe(what)
     across: dict[str, Any] = {"title": {"text": f"{title}{hidden}"}}
     if in_shares:

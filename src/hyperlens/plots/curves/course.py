@@ -26,7 +26,7 @@ MOST = 5
 def draw(record: Course) -> Figure:
     """The parameters with the largest shares; with intervals those that lead at first and at last, for
     more bands hide each other. The others' intervals show where one points."""
-    more = unshown(len(record.parameters) - MOST, "parameters with smaller shares")
+    more = unshown(len(record.parameters) - MOST, "parameter", " of a smaller share")
     leading = set(np.argmax(record.share[:, [0, -1]], axis=0).tolist())
     fig = figure(
         360,

@@ -22,7 +22,7 @@ def draw(record: Regions) -> Figure:
     looks = _looks(record)
     below = LINE * (len(looks) + 2) + 64  # the axis title and the legend, a rule a line
     left = len(record.leaves) - MOST
-    note = unshown(left, f"smaller region{'s' * (left > 1)}")
+    note = unshown(left, "smaller region")
     axes = region_axes(record, len(looks), note)
     fig = figure(
         below + (350 if record.numeric else 76 + axes.pop("height")),

@@ -20,7 +20,7 @@ def draw(record: Ablation) -> Figure:
     ]
     names, axis = parameter_rows(record.parameters[:MOST], changes[:MOST])
     title = f"change of {directed(record.objective, record.maximize)}"
-    title += unshown(len(record.parameters) - MOST, "more")
+    title += unshown(len(record.parameters) - MOST, "parameter")
     fig = figure(
         150 + 54 * max(len(names), 2),
         xaxis={"title": {"text": title}, "zeroline": True, "zerolinecolor": GREY},

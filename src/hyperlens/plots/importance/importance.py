@@ -24,7 +24,7 @@ def draw(record: Importance) -> Figure:
     shown = record.parameters[:MOST]
     names = [safe(name) for name in record.names[:MOST]]
     left, total = len(record.parameters) - MOST, float(np.nansum(record.share[MOST:]))
-    hidden = unshown(left, f"smaller effect{'s' * (left > 1)}, {total:.1%}")
+    hidden = unshown(left, "smaller effect", f", {total:.1%}")
     title = {"text": f"share of variance{hidden}"}
     fig = figure(
         110 + 34 * max(len(shown), 3),

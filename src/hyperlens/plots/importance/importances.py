@@ -26,7 +26,7 @@ def draw(record: Importances) -> Figure:
     names = [safe(first.names[k]) for k in places]
     left = len(first.parameters) - len(shown)
     total = float(np.nansum(first.share) - np.nansum(first.share[places]))
-    hidden = unshown(left, f"smaller effect{'s' * (left > 1)}, {max(total, 0.0):.1%}")
+    hidden = unshown(left, "smaller effect", f", {max(total, 0.0):.1%}")
     fig = figure(
         130 + ROW * max(len(shown), 3),
         xaxis={

@@ -26,7 +26,7 @@ def draw(record: Interactions) -> Figure:
     share, h, low, high = (x[:many] for x in (record.share, record.h, record.low, record.high))
     names = [safe(effect_name(p)) for p in pairs]
     ticks = [f"{safe(_tick(p))} <br>{_percent(s)} " for p, s in zip(pairs, share, strict=True)]
-    hidden = unshown(left, f"pair{'s' * (left > 1)} of a smaller share")
+    hidden = unshown(left, "pair", " of a smaller share")
     title = {"text": f"H: 0 alone, 1 only together{hidden}"}
     fig = figure(
         110 + 44 * max(many, 3),

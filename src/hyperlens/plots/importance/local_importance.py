@@ -16,7 +16,7 @@ def draw(record: LocalImportance) -> Figure:
     """Share of the variance along each parameter, the others where they are."""
     values = [short(value_text(value), 20) for value in record.values[:MOST]]
     names, axis = parameter_rows(record.parameters[:MOST], values)
-    left = unshown(len(record.parameters) - MOST, "more")
+    left = unshown(len(record.parameters) - MOST, "parameter")
     title = {"text": f"share of the local variance{left}"}
     fig = figure(
         120 + 46 * max(len(names), 2),

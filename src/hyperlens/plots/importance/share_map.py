@@ -26,7 +26,7 @@ def draw_heatmap(record: Importance) -> Figure:
     ]
     keys = [safe(n) for n in names]
     ticks = [safe(short(n, 14)) for n in names]
-    left = unshown(len(everyone) - len(names), "less important parameters")
+    left = unshown(len(everyone) - len(names), "less important parameter")
     fig = figure(
         130 + 34 * max(len(names), 4),
         xaxis={**category_axis(keys, ticks), "tickangle": -40, "title": {"text": left}},

@@ -24,7 +24,7 @@ def draw(record: Advice) -> Figure:
     order = sorted(range(len(record.rows)), key=lambda j: record.rows[j] not in changed)[:MOST_ROWS]
     shown = [record.rows[j] for j in order]
     names, down = parameter_rows(shown, [changed.get(name, KEPT) for name in shown])
-    left = unshown(len(record.rows) - len(shown), "parameters")
+    left = unshown(len(record.rows) - len(shown), "parameter")
     fig = figure(
         110 + ROW * max(len(names), 2),
         xaxis={"title": {"text": f"on the axis of the old range{left}"}, "showgrid": False},

@@ -43,7 +43,7 @@ def draw(record: Choice) -> Figure:
         left = k * (wide + GAP)
         way = "higher" if record.maximize[k] else "lower"
         title = f"adds to {safe(short(name, 24))}" + small(f"{way} is better")
-        title += unshown(len(record.parameters) - len(rows), "more") if k == 0 else ""
+        title += unshown(len(record.parameters) - len(rows), "parameter") if k == 0 else ""
         fig.update_layout({
             f"xaxis{number}": {
                 "title": {"text": title}, "domain": [left, min(left + wide, 1.0)],

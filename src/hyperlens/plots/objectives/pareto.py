@@ -61,7 +61,7 @@ def _beyond(record: ParetoFront, pairs: list[tuple[int, int]]) -> str:
     ]
     where = " in every panel" if len(pairs) > 1 else ""
     count = int((~np.all(shown, axis=0)).sum())
-    return unshown(count, f"trial{'s' * (count > 1)} far behind the front{where}")
+    return unshown(count, "trial", f" far behind the front{where}")
 
 
 def _near(record: ParetoFront, k: int) -> CloseUp:

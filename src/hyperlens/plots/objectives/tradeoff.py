@@ -34,7 +34,7 @@ def draw(record: Tradeoff) -> Figure:
             "title": {
                 "text": f"weight of {b}"
                 + small(f"0: {a} alone, 1: {b} alone")
-                + unshown(left, f"effect{'s' * (left > 1)}")
+                + unshown(left, "effect")
             },
             "range": [-0.02, 1.02],
         },

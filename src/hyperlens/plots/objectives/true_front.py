@@ -23,7 +23,7 @@ def draw(record: TrueFront) -> Figure:
     titles = [directed(record.objectives[k], record.maximize[k]) for k in (0, 1)]
     inside = near[0].holds(record.observed[:, 0]) & near[1].holds(record.observed[:, 1])
     count = int((~inside).sum())
-    titles[0] += unshown(count, f"configuration{'s' * (count > 1)} far behind the front")
+    titles[0] += unshown(count, "configuration", " far behind the front")
     fig = figure(
         420,
         xaxis={"title": {"text": titles[0]}, **near[0].axis},

@@ -4,7 +4,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from hyperlens.words import number
+from hyperlens.words import counted, number
 
 LONGEST = 26  # characters of a tick label
 
@@ -33,9 +33,9 @@ def directed(objective: str, maximize: bool) -> str:
     return f"{safe(short(objective, 40))} ({'higher' if maximize else 'lower'} is better)"
 
 
-def unshown(count: int, what: str) -> str:
+def unshown(count: int, noun: str, which: str = "") -> str:
     """A line under an axis title: how many of what did not fit into the figure; empty if all did."""
-    return small(f"not shown: {count} {what}") if count > 0 else ""
+    return small(f"not shown: {counted(count, noun)}{which}") if count > 0 else ""
 
 
 def small(text: str) -> str:

@@ -47,7 +47,7 @@ OFF = "#B4BAC3"  # of a cell that is switched off; no colour of the map's
 def draw(record: ProposalPath) -> Figure:
     """The desirability paths (Croppi 2021 figures 6 and 12): what each parameter did for the bound."""
     title = f"contribution to the bound of {safe(short(record.objective, 24))}"
-    left = unshown(len(record.parameters) - MOST, "parameters that weigh less")
+    left = unshown(len(record.parameters) - MOST, "parameter", " of less weight")
     fig = _over_trials(420, title, zero=True, note=left)
     for k, j in enumerate(record.strongest[:MOST]):
         name = safe(short(record.parameters[j]))

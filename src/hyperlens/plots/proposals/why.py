@@ -59,5 +59,5 @@ def _title(record: Why) -> str:
     return (
         f"contribution to the bound of {safe(short(record.objective, 30))} ({better} is desirable)"
         + small(payouts)
-        + unshown(len(record.parameters) - MOST, "parameters that weigh less")
+        + unshown(len(record.parameters) - MOST, "parameter", " of less weight")
     )

@@ -20,7 +20,7 @@ def draw(record: Bias) -> Figure:
     lower = BAR * max(len(shown), 2)
     whole = PATH + GAP + lower
     x, left = record.iteration.tolist(), len(record.parameters) - MOST
-    hidden = unshown(left, f"parameter{'s' * (left > 1)} nearer to even")
+    hidden = unshown(left, "parameter", " nearer to even")
     fig = figure(
         whole + 110,
         xaxis={

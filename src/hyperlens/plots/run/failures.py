@@ -20,7 +20,7 @@ def draw(record: Failures) -> Figure:
     places = [(j, i) for j in shown for i in range(len(record.values[j]))]
     names = [f"{j}.{i}" for j, i in places]
     left = len(record.parameters) - MOST
-    hidden = unshown(left, f"parameter{'s' * (left > 1)} that matter less")
+    hidden = unshown(left, "parameter", " of less weight")
     fig = figure(
         110 + ROW * len(places),
         xaxis={

@@ -23,7 +23,7 @@ def draw(record: TopImportance) -> Figure:
     fig = figure(
         120 + 46 * max(many, 2),
         xaxis={
-            "title": {"text": title + unshown(len(record.parameters) - many, "more")},
+            "title": {"text": title + unshown(len(record.parameters) - many, "parameter")},
             "tickformat": ".0%",
             "rangemode": "tozero",
         },

@@ -55,7 +55,12 @@ def _moves(record: Tunability) -> list[str]:
     if record.game not in ("tunability", "mistunability", "ablation"):
         return [f"at {short(value_text(v), 14)}" for v in record.values]
     both = zip(record.values, record.best_values, strict=True)
-    return [f"{short(value_text(a), 12)} → {short(value_text(b), 12)}" for a, b in both]
+    return [
+        f"{short(value_text(a), 12)} → {short(value_text(b), 12)}"
+        if a != b
+        else f"stays {short(value_text(a), 14)}"
+        for a, b in both
+    ]
 
 
 def _values(record: Tunability, names: list[str]) -> Any:

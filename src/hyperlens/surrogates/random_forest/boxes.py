@@ -31,7 +31,11 @@ from numba import njit
 
 from hyperlens.spaces.cube import BoolArray, Box, FloatArray, IntArray, measure
 
+# Numba numbers the files in which it keeps a function's forms for different types. Two processes that
+# compile different forms at once may swap them, and then memory is read as what it is not: so what is
+# kept has one form, and what has several is kept only with the compiled functions that use it.
 compiled = njit(cache=True, nogil=True, error_model="numpy")
+several_forms = njit(nogil=True, error_model="numpy")
 inlined = njit(inline="always", nogil=True, error_model="numpy")  # into a compiled function
 
 
@@ -124,7 +128,7 @@ def trimmed(out: Any, count: Any) -> Any:
     )  # fmt: skip
 
 
-@compiled
+@several_forms
 def longer(a: Any) -> Any:
     """Twice the room. A loop, because assigning slices takes long to compile."""
     b = np.empty(2 * len(a), a.dtype)
@@ -165,7 +169,7 @@ def _level_runs(j: int, allowed: Any, cells: Any, run_lo: Any, run_hi: Any, n_ru
     return width, n_run + inside
 
 
-@compiled
+@several_forms
 def append(
     out: Any, count: Any, value: float, state: Any, axes: Any, cells: Any, all_of_it: bool
 ) -> Any:

@@ -37,6 +37,7 @@ from hyperlens.surrogates.random_forest.boxes import (
     compiled,
     inlined,
     no_boxes,
+    several_forms,
     trimmed,
     whole,
 )
@@ -127,7 +128,7 @@ def _intersect(
     return some, n_log
 
 
-@compiled
+@several_forms
 def _take_back(state: Any, log: Any, n_log: int, mark: int) -> int:
     """Undo what was logged after the mark, the latest first."""
     lo, hi, allowed = state

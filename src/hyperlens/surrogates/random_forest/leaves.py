@@ -163,7 +163,7 @@ class Encoding:
         ptr, edges, node_cell, condition_cell = self._cells(place, node_axis, node_level)
         cells = Cells(ptr, edges, self.many, self.level_ptr)
         value = np.ascontiguousarray(tree.value[:, 0, 0] if values is None else values)
-        left, right = np.asarray(tree.children_left), np.asarray(tree.children_right)
+        left, right = map(np.ascontiguousarray, (tree.children_left, tree.children_right))
         nodes = Nodes(left, right, value, node_axis, node_level, node_cell)
         leaves, lacking = partition(nodes, cells, bool(self.cube.conditions))
         if self.cube.conditions:
