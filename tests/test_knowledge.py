@@ -150,9 +150,17 @@ def test_what_does_not_fit_is_refused_in_a_sentence(options: dict[str, Any]) -> 
         hl.SMBO(SPACE, **options)
 
 
-def test_a_study_of_optuna_begins_with_it_too() -> None:
+@pytest.mark.parametrize("known", [{"first": [GUESS]}, {"prior": GUESS}])
+def test_a_study_of_optuna_without_a_space_says_that_it_needs_one(known: dict[str, Any]) -> None:
+    with pytest.raises(SpaceError, match=f"has '{next(iter(known))}' and no space"):
+        hl.optuna.SMBOSampler(**known)
+
+
+def test_a_study_of_optuna_begins_with_it_too_and_says_afterwards() -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(sampler=hl.optuna.SMBOSampler(SPACE, first=[GUESS]))
+    study = optuna.create_study(
+        sampler=hl.optuna.SMBOSampler(SPACE, first=[GUESS], prior=GUESS, initial=21)
+    )
 
     def objective(trial: optuna.Trial) -> float:
         trial.suggest_float("lr", 1e-5, 1.0, log=True)
@@ -160,8 +168,11 @@ def test_a_study_of_optuna_begins_with_it_too() -> None:
         trial.suggest_categorical("kind", ["a", "b", "c"])
         return cost(trial.params)
 
-    study.optimize(objective, n_trials=2)
+    study.optimize(objective, n_trials=21)
     assert study.trials[0].params == {**GUESS, "lr": pytest.approx(1e-3)}
+    found = hindsight(hl.read(study))
+    assert (found.knowledge, found.origin.count("even")) == (("first", "prior"), 10)
+    assert found.verdict_of("prior") == "helped"
 
 
 def test_tune_takes_it_and_says_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ python -m benchmarks.optimizers run --runs FILE --dims 2 5 --repeats 2    # the 
 python -m benchmarks.optimizers page --runs FILE --save
 
 BBOB's functions are those of `ioh`; peers that are not installed are left out. Finished runs are kept in
-FILE, so that it can be stopped and goes on. One thread for everyone; the processor's time is measured.
+FILE, so that it can be stopped and goes on; a page may be of several files. One thread for everyone; the
+processor's time is measured.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from pathlib import Path
 
 import optuna
 
+from benchmarks.optimizers.courses import draw
 from benchmarks.optimizers.measure import go, stored
-from benchmarks.optimizers.page import page
+from benchmarks.optimizers.page import GROUPS, PICTURE, above_the_best, page, regrets
 from benchmarks.optimizers.plan import tasks_of
 from benchmarks.optimizers.players import players
 
@@ -33,7 +35,9 @@ DATA = Path(os.environ.get("HYPERLENS_DATA", ROOT.parent / "shared" / "data")) /
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("step", choices=("run", "page"))
-    parser.add_argument("--runs", type=Path, required=True, help="where finished runs are kept")
+    parser.add_argument(
+        "--runs", type=Path, nargs="+", required=True, help="where finished runs are kept"
+    )
     parser.add_argument("--half", choices=("tuning", "reported"), default="reported")
     parser.add_argument("--dims", type=int, nargs="+", default=[2, 5, 10])
     parser.add_argument(
@@ -48,14 +52,17 @@ def main() -> None:
         tasks = tasks_of(chosen.half, tuple(chosen.dims), chosen.repeats, DATA)
         labels = tuple(chosen.labels)
         wanted = (t for t in tasks if not labels or t.label.endswith(labels))
-        for run in go(wanted, chosen.half, chosen.runs, chosen.only):
+        for run in go(wanted, chosen.half, chosen.runs[0], chosen.only):
             print(f"{run.player:24} {run.problem:40} {run.repeat} {run.final:.3g}", flush=True)
         return
-    text = page(list(stored(chosen.runs).values()), chosen.half)
+    runs = [run for file in chosen.runs for run in stored(file).values()]
+    found = above_the_best([run for run in runs if run.half == chosen.half])
+    text = page(found)
     text += EARLIER + RESULT.read_text().partition(EARLIER)[2]
     print(text)
     if chosen.save:
         RESULT.write_text(text)
+        draw(found, regrets(found), GROUPS, RESULT.with_name(PICTURE))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from benchmarks.optimizers.problem import Problem
 
 Half = Literal["tuning", "reported"]
 NOISES = (0.05, 0.2)
-SOME = 4  # functions that are made noisy, or that diverge, and tasks of LCBench
+SOME = 4  # tasks of LCBench in each repeat
 FIRST = {"tuning": 1, "reported": 101}  # instances and seeds of the two halves lie apart
 
 
@@ -39,10 +39,10 @@ def tasks_of(half: Half, dims: tuple[int, ...], repeats: int, folder: Path) -> I
         for d in dims:
             for number in numbers:
                 builds[f"BBOB {number}, d={d}"] = partial(plain, number, d, instance)
-            for number in some:
                 for noise in NOISES:
                     label = f"BBOB {number}, d={d}, noise {100 * noise:g} %"
                     builds[label] = partial(_noisy, number, d, instance, noise)
+            for number in some:
                 builds[f"BBOB {number}, d={d}, diverging"] = partial(diverging, number, d, instance)
         for number in some:
             builds[f"BBOB {number}, mixed"] = partial(mixed, number, instance)

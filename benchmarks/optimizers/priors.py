@@ -1,12 +1,13 @@
-"""What a prior saves where it is right, and what it costs where it is wrong.
+"""What a prior saves where it is right, and what it costs where it is wrong; beside a warm start of TPE.
 
-python -m benchmarks.optimizers.priors --save
+python -m benchmarks.optimizers.priors --repeats 3 --save
 
 BBOB's functions of an even number in two dimensions. A right prior names a value near that of the best
 configuration (standard deviation NEAR of the axis), a wrong one the value mirrored at the middle, or the
 farther end where that is not far. Trials are compared by what they reach: a right prior saves the
 trials that it needs less than the search without to reach what that had at its end; a wrong one costs
-the trials that the search without needs less to reach what the wrong one had at its end.
+the trials that the search without needs less to reach what the wrong one had at its end. A search that
+has only another seed is compared in the same way: what it saves and costs is chance.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # befo
 
 import argparse
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import optuna
 
 import hyperlens as hl
 from benchmarks.machine import description
 from benchmarks.optimizers.bbob import plain, where_it_is_best
-from benchmarks.optimizers.plan import FIRST
+from benchmarks.optimizers.courses import FLOOR
+from benchmarks.optimizers.plan import FIRST, Half
+from benchmarks.optimizers.players import suggested
 from benchmarks.optimizers.problem import Problem
 from hyperlens.spaces.cube import FloatArray
 
@@ -32,9 +37,12 @@ RESULT = Path(__file__).parents[2] / "docs" / "results" / "priors.md"
 NEAR, FAR = 0.05, 0.3  # of the axis
 WIDE = 10.0  # how wide the axes of BBOB are
 D = 2
+OTHER = 5000  # how far the seed of the search by chance lies from the others'
+Guess = dict[str, float]
+Course = Callable[[Problem, int, Guess | None], FloatArray]
 
 
-def guesses(number: int, instance: int) -> dict[str, dict[str, float]]:
+def guesses(number: int, instance: int) -> dict[str, Guess]:
     """A right and a wrong value of each parameter."""
     rng = np.random.default_rng([number, instance])
     best = where_it_is_best(number, D, instance)
@@ -47,57 +55,124 @@ def guesses(number: int, instance: int) -> dict[str, dict[str, float]]:
     }
 
 
-def course(problem: Problem, seed: int, prior: dict[str, float] | None) -> FloatArray:
+def ours(problem: Problem, seed: int, prior: Guess | None) -> FloatArray:
     """The smallest regret after each trial."""
     run = hl.minimize(problem.cost, problem.space, trials=problem.trials, seed=seed, prior=prior)
     return np.minimum.accumulate([problem.regret(t.costs[0]) for t in run.trials])
 
 
+def warm_tpe(problem: Problem, seed: int, first: Guess | None) -> FloatArray:
+    """The same of Optuna's TPE, to which the guess is given as its first trial."""
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    if first is not None:
+        study.enqueue_trial(first)
+    study.optimize(lambda t: problem.cost(suggested(t, problem.space)), n_trials=problem.trials)
+    return np.minimum.accumulate([problem.regret(t.values[0]) for t in study.trials])
+
+
 def reached(trace: FloatArray, regret: float) -> float:
     """The first trial that is as good, or one more than there are."""
-    good = np.flatnonzero(trace <= regret)
+    good = np.flatnonzero(trace <= max(regret, FLOOR))
     return float(good[0] + 1) if len(good) else float(len(trace) + 1)
+
+
+def saved(trace: FloatArray, without: FloatArray) -> float:
+    return 1 - reached(trace, without[-1]) / reached(without, without[-1])
+
+
+def lost(trace: FloatArray, without: FloatArray) -> float:
+    return 1 - min(reached(without, trace[-1]), len(without)) / reached(trace, trace[-1])
+
+
+def compared(course: Course, problem: Problem, instance: int, number: int) -> list[float]:
+    """What the right prior saves, what the wrong one costs, what another seed saves and costs."""
+    known, without = guesses(number, instance), course(problem, instance, None)
+    right, wrong = (course(problem, instance, known[kind]) for kind in ("right", "wrong"))
+    chance = course(problem, instance + OTHER, None)
+    return [
+        saved(right, without),
+        lost(wrong, without),
+        saved(chance, without),
+        lost(chance, without),
+    ]
+
+
+def measured(half: Half, repeats: int) -> dict[str, FloatArray]:
+    """By player, numbers of `compared` (functions, repeats, 4)."""
+    players: dict[str, Course] = {"Hyperlens, prior": ours, "Optuna TPE, first trial": warm_tpe}
+    instances = [FIRST[half] + repeat for repeat in range(repeats)]
+    found = {}
+    for name, course in players.items():
+        rows = []
+        for number in range(1 if half == "tuning" else 2, 25, 2):
+            rows.append([compared(course, plain(number, D, i), i, number) for i in instances])
+            print(name, number, np.round(np.median(rows[-1], axis=0), 2).tolist(), flush=True)
+        found[name] = np.array(rows)
+    return found
+
+
+def table(found: dict[str, FloatArray]) -> list[str]:
+    """One row a player: right, wrong, and another seed."""
+    head = ["", "saved, median", "a third or more", "cost, median", "mean", "more than a fifth"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name, numbers in found.items():
+        flat = numbers.reshape(-1, 4)
+        for what, (gain, loss) in {
+            name: (0, 1),
+            f"{name.split(',')[0]}, another seed": (2, 3),
+        }.items():
+            s, c = flat[:, gain], flat[:, loss]
+            cells = [
+                f"{100 * np.median(s):.0f} %",
+                f"{(s >= 1 / 3).sum()} of {len(s)}",
+                f"{100 * np.median(c):.0f} %",
+                f"{100 * c.mean():.0f} %",
+                f"{(c > 0.2).sum()} of {len(c)}",
+            ]
+            lines.append(f"| {what} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def by_function(found: dict[str, FloatArray], half: Half) -> list[str]:
+    lines = ["| BBOB | " + " | ".join(f"{n}: saved | cost" for n in found) + " |"]
+    lines += ["|" + "---|" * (1 + 2 * len(found))]
+    for k, number in enumerate(range(1 if half == "tuning" else 2, 25, 2)):
+        cells = [
+            f"{100 * np.median(numbers[k, :, c]):.0f} %"
+            for numbers in found.values()
+            for c in (0, 1)
+        ]
+        lines.append(f"| {number} | " + " | ".join(cells) + " |")
+    return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=1, help="instances and seeds")
+    parser.add_argument("--half", choices=("tuning", "reported"), default="reported")
+    parser.add_argument("--repeats", type=int, default=3, help="instances and seeds")
     parser.add_argument("--save", action="store_true", help="write docs/results/priors.md")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows, saved, cost = [], [], []
-    for repeat in range(chosen.repeats):
-        instance = FIRST["reported"] + repeat
-        for number in range(2, 25, 2):
-            problem, known = plain(number, D, instance), guesses(number, instance)
-            without = course(problem, instance, None)
-            right, wrong = (course(problem, instance, known[kind]) for kind in ("right", "wrong"))
-            n = len(without)
-            saved.append(1 - reached(right, without[-1]) / reached(without, without[-1]))
-            cost.append(1 - min(reached(without, wrong[-1]), n) / reached(wrong, wrong[-1]))
-            rows.append(
-                f"| {number} | {without[-1]:.2g} | {right[-1]:.2g} | {wrong[-1]:.2g} | "
-                f"{100 * saved[-1]:.0f} % | {100 * cost[-1]:.0f} % |"
-            )
-            print(rows[-1], flush=True)
+    optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+    found = measured(chosen.half, chosen.repeats)
+    half = "even" if chosen.half == "reported" else "odd"
     text = "\n".join(
         [
             f"# Priors\n\n`python -m benchmarks.optimizers.priors`. {description()}\n",
-            f"{len(rows)} searches of {n} trials on BBOB's even functions, d = {D}: without a "
-            f"prior, with a right one (a value near the best, {100 * NEAR:g} % of the axis being one "
-            "standard deviation) and with a wrong one (mirrored at the middle). Saved are the "
-            "trials that the right prior needs less to reach what the search without had at its end; a "
-            "wrong prior costs the trials that the search without needs less to reach what the wrong "
-            "one had at its end. Negative numbers are the other way "
-            "round; who never gets there is counted as one trial after the last, so that less is saved "
-            "than the table says. Few searches: single rows are chance.\n",
-            f"In the median a right prior saves {100 * np.median(saved):.0f} % of the trials, and a "
-            f"wrong one costs {100 * np.median(cost):.0f} %. A right prior saves a third or more in "
-            f"{sum(s >= 1 / 3 for s in saved)} of {len(saved)} searches; a wrong one costs more than a "
-            f"fifth in {sum(c > 0.2 for c in cost)}.\n",
-            "| BBOB | regret without | right prior | wrong prior | saved | cost |",
-            "|---|---|---|---|---|---|",
-            *rows,
+            f"{12 * chosen.repeats} searches of {25 * D} trials on BBOB's {half} functions, d = {D}: "
+            "without a prior, with a right one (a value near the best, "
+            f"{100 * NEAR:g} % of the axis being one standard deviation) and with a wrong one "
+            "(mirrored at the middle). Saved are the trials that the right prior needs less to reach "
+            "what the search without had at its end; a wrong prior costs the trials that the search "
+            "without needs less to reach what the wrong one had at its end. Negative numbers are the "
+            "other way round; who never gets there is counted as one trial after the last; regrets "
+            f"below {FLOOR:g} count as equal. Beside it Optuna's TPE, to which the guess is given "
+            "as the first trial (`enqueue_trial`), against TPE without. The rows of another seed "
+            "compare two searches that know nothing: so much is chance.\n",
+            *table(found),
+            "",
+            f"Medians of the {chosen.repeats} searches on each function:\n",
+            *by_function(found, chosen.half),
             "",
         ]
     )

@@ -1,4 +1,4 @@
-"""What many asynchronous workers lose against one at equal trials.
+"""What many asynchronous workers lose against one at equal trials, and how much of it nobody can help.
 
 python -m benchmarks.optimizers.workers run --runs FILE      # BBOB's even functions
 python -m benchmarks.optimizers.workers page --runs FILE --save
@@ -6,6 +6,10 @@ python -m benchmarks.optimizers.workers page --runs FILE --save
 Workers are simulated: an evaluation takes between half and one and a half units of time, each worker
 asks as soon as its own has ended, and what the others are at is awaited. So nothing depends on the
 machine. Finished searches are kept in FILE.
+
+Of so many trials the last one of 32 workers is chosen when 31 are still out. So one worker is also shown
+when it has had 31 trials less: by then it has known as much. TPE is run by the same workers, with its
+liar, which takes what is out for bad.
 """
 
 from __future__ import annotations
@@ -19,43 +23,98 @@ import heapq
 import json
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
+import optuna
 import pandas as pd
 
 import hyperlens as hl
 from benchmarks.machine import description
 from benchmarks.optimizers.bbob import plain
-from benchmarks.optimizers.page import FLOOR
+from benchmarks.optimizers.courses import FLOOR
 from benchmarks.optimizers.plan import FIRST, Half
-from benchmarks.optimizers.players import RANDOM
+from benchmarks.optimizers.players import RANDOM, suggested
 from benchmarks.optimizers.problem import Problem
 from hyperlens.optimize.optimizers.protocol import Candidate
 
 RESULT = Path(__file__).parents[2] / "docs" / "results" / "workers.md"
 WORKERS = (1, 8, 32)
+KNOWING, TPE = "as known", "Optuna TPE"
+CALLED = {
+    "1": "1 worker",
+    "8": "8 workers",
+    "32": "32 workers",
+    KNOWING: "1 worker, 31 trials less",
+    TPE: "TPE, 32 workers",
+    RANDOM: RANDOM,
+}
 FASTEST, SLOWEST = 0.5, 1.5  # units of time that an evaluation takes
 
 
-def asynchronous(problem: Problem, workers: int, seed: int) -> float:
+class Search(Protocol):
+    """What workers ask and tell."""
+
+    def ask(self) -> tuple[Mapping[str, Any], Any]:
+        """Values, and what they are told by."""
+
+    def tell(self, asked: Any, cost: float) -> None: ...
+
+
+class Ours:
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self.search = hl.SMBO(problem.space, seed=seed)
+
+    def ask(self) -> tuple[Mapping[str, Any], Candidate]:
+        candidate = self.search.ask()
+        return candidate.values, candidate
+
+    def tell(self, asked: Candidate, cost: float) -> None:
+        self.search.tell(asked.values, cost)
+
+
+class Liar:
+    def __init__(self, problem: Problem, seed: int) -> None:
+        sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+        self.study, self.space = optuna.create_study(sampler=sampler), problem.space
+
+    def ask(self) -> tuple[Mapping[str, Any], optuna.Trial]:
+        trial = self.study.ask()
+        return suggested(trial, self.space), trial
+
+    def tell(self, asked: optuna.Trial, cost: float) -> None:
+        self.study.tell(asked, cost)
+
+
+def asynchronous(search: Search, problem: Problem, workers: int, seed: int) -> float:
     """The smallest regret after all trials, so many of them being evaluated at a time."""
     rng = np.random.default_rng([seed, 11])
-    search = hl.SMBO(problem.space, seed=seed)
-    running: list[tuple[float, int, Candidate]] = []
+    running: list[tuple[float, int, Mapping[str, Any], Any]] = []
     now, best = 0.0, math.inf
     for number in range(problem.trials + workers):
         if number >= workers and running:
-            now, _, ended = heapq.heappop(running)
-            cost = problem.cost(ended.values)
-            search.tell(ended.values, cost)
+            now, _, values, asked = heapq.heappop(running)
+            cost = problem.cost(values)
+            search.tell(asked, cost)
             best = min(best, problem.regret(cost))
         if number < problem.trials:
-            candidate = search.ask()
             until = now + rng.uniform(FASTEST, SLOWEST)
-            heapq.heappush(running, (until, candidate.number, candidate))
+            heapq.heappush(running, (until, number, *search.ask()))
     return best
+
+
+def regret_of(who: str, problem: Problem, seed: int) -> float:
+    if who == RANDOM:
+        return at_random(problem, seed)
+    if who == TPE:
+        return asynchronous(Liar(problem, seed), problem, WORKERS[-1], seed)
+    if who == KNOWING:
+        fewer = replace(problem, trials=problem.trials - WORKERS[-1] + 1)
+        return asynchronous(Ours(problem, seed), fewer, 1, seed)
+    return asynchronous(Ours(problem, seed), problem, int(who), seed)
 
 
 def at_random(problem: Problem, seed: int) -> float:
@@ -72,16 +131,12 @@ def searches(half: Half, dims: list[int], repeats: int, kept: Path) -> Iterator[
         instance = FIRST[half] + repeat
         for d in dims:
             for number in range(first, 25, 2):
-                for who in (RANDOM, *map(str, WORKERS)):
+                for who in CALLED:
                     key = half, number, d, instance, who
                     if key in known:
                         continue
                     problem = plain(number, d, instance)
-                    regret = (
-                        at_random(problem, instance)
-                        if who == RANDOM
-                        else asynchronous(problem, int(who), instance)
-                    )
+                    regret = regret_of(who, problem, instance)
                     with kept.open("a") as file:
                         file.write(json.dumps([*key, regret]) + "\n")
                     yield f"{number:3} d={d} {who:14} {regret:.3g}"
@@ -94,16 +149,18 @@ def page(half: Half, kept: Path) -> str:
     )
     frame = frame[frame.half == half]
     table = frame.pivot_table(index=["d", "number", "instance"], columns="who", values="regret")
-    who = [*map(str, WORKERS), RANDOM]
+    who, called = list(CALLED), list(CALLED.values())
     table = np.log10(np.maximum(table[who].dropna(), FLOOR))
-    called = [*("1 worker" if w == 1 else f"{w} workers" for w in WORKERS), RANDOM]
     lines = [
         f"# Many workers\n\n`python -m benchmarks.optimizers.workers`. {description()}\n",
         f"{len(table)} searches each on BBOB's {'even' if half == 'reported' else 'odd'} functions with "
         "25 trials for each dimension, on one worker and on many asynchronous ones at equal trials: the "
         f"evaluations of many take between {FASTEST:g} and {SLOWEST:g} units of time and are awaited "
         "meanwhile. Regret is the smallest measured, in units in which a random configuration has 1 in "
-        f"the median and the best 0; what is below {FLOOR:g} counts as equal.\n",
+        f"the median and the best 0; what is below {FLOOR:g} counts as equal. When 32 workers choose "
+        "their last trial, 31 are still out: one worker with 31 trials less has known as much, and what "
+        "lies between it and one worker with all trials is the price of waiting for nobody, "
+        "whatever the search.\n",
         "| d | " + " | ".join(called) + " |",
         "|" + "---|" * (1 + len(called)),
     ]
@@ -116,6 +173,13 @@ def page(half: Half, kept: Path) -> str:
         p = hl.compare(both, maximize=False).pairs[0].p
         better, worse = int((both[w] < both["1"]).sum()), int((both[w] > both["1"]).sum())
         lines.append(f"| {name} | {better} | {worse} | {p:.2g} |")
+    both = table[["32", TPE]].reset_index(drop=True)
+    p = hl.compare(both, maximize=False).pairs[0].p
+    better, worse = int((both["32"] < both[TPE]).sum()), int((both["32"] > both[TPE]).sum())
+    lines += [
+        "",
+        f"32 workers of ours beside 32 of TPE: {better} better, {worse} worse (p {p:.2g}).",
+    ]
     record = hl.compare(table.set_axis(called, axis=1).reset_index(drop=True), maximize=False)
     return "\n".join([*lines, "", record.sentence, ""])
 
@@ -130,6 +194,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write docs/results/workers.md")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
+    optuna.logging.set_verbosity(optuna.logging.CRITICAL)
     if chosen.step == "run":
         for line in searches(chosen.half, chosen.dims, chosen.repeats, chosen.runs):
             print(line, flush=True)

@@ -42,6 +42,7 @@ from hyperlens.surrogates.outlook.prospect import AHEAD, Search
 __all__ = ["ModelSampler", "SMBOSampler", "StopCallback"]
 
 ONE_OBJECTIVE = ("tau", "acquisition", "explain")  # options that several objectives have no use for
+KNOWN = ("first", "prior", "learn_from")  # options that belong to a space
 MEASURED = (TrialState.COMPLETE, TrialState.PRUNED)  # whose constraints are kept
 STARTUP = 10  # random trials before the space can be inferred from them
 
@@ -52,7 +53,7 @@ class SMBOSampler(BaseSampler):
     With `space`, whole configurations are proposed, conditional parameters too, and each
     `suggest_*` call is answered from them. Without, the parameters that all trials share are tuned
     after ten random trials. What is not in the space is drawn at random. `options` are SMBO's: tau,
-    acquisition, surrogate, initial, nugget, refine, first, prior, learn_from.
+    acquisition, surrogate, initial, nugget, refine, and with a space first, prior, learn_from.
 
     `constraints_func` is as with Optuna's own samplers: it is given a finished trial and returns numbers
     that must not be above 0. Constraints that trials set themselves are kept too.
@@ -69,8 +70,14 @@ class SMBOSampler(BaseSampler):
         self.constraints_func = constraints_func
         self.space = None if space is None else as_space(space)
         self.seed, self.options = seed, options
+        known = [name for name in KNOWN if options.get(name)]
         if self.space is not None:
             SMBO(self.space, seed=seed, **options)  # refuses bad options now
+        elif known:  # it begins with random trials, and would never come to them
+            raise SpaceError(
+                f"SMBOSampler has {listed(known)} and no space to which that could belong; give the "
+                "space first, SMBOSampler(space, ...)."
+            )
         self._random = RandomSampler(seed=seed)
         self._intersection = IntersectionSearchSpace()
         self._proposed: dict[int, tuple[Space, dict[str, Any]]] = {}  # by trial, while it runs
