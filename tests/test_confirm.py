@@ -26,7 +26,7 @@ from hyperlens.surrogates.additive.components import Components
 from hyperlens.surrogates.additive.hyper import TREND
 from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.outlook.foresight import Foresight, Posterior
-from hyperlens.surrogates.outlook.gain import Effects, Gain, Part, Places
+from hyperlens.surrogates.outlook.gain import LINES, Effects, Gain, Part, Places
 
 PLAIN = hl.Space.of(
     [
@@ -106,8 +106,27 @@ def parts(model: Additive) -> list[Part]:
     rows = components.rows(model.X[:3])
     lead = np.vstack([-np.ones(2), np.eye(2)])
     user = Places.effects(components, singles[:2], model.X, 0)
+    shares = Places.shares(model.weights, singles[:2], model.X, 0)
     return [Effects(components, singles), Effects(components, components.effects[-2:]),
-            Places(rows, lead), user]  # fmt: skip
+            Places(rows, lead), user, shares]  # fmt: skip
+
+
+def test_shares_move_with_a_small_change_as_their_slopes_say(
+    model: Additive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the shares of the changed draws themselves, with points enough for an exact average."""
+    monkeypatch.setattr("hyperlens.surrogates.outlook.gain.POINTS", 4096)
+    drawn, components = model.weights, model.components
+    singles = tuple(U for U in components.effects if len(U) == 1)
+    part = Places.shares(drawn, singles, model.X, 0)
+    change = np.random.default_rng(2).normal(size=len(drawn.w)) * drawn.w.std(axis=1)
+    step = 1e-6
+    moved = replace(drawn, w=drawn.w + step * change[:, None])
+    before, after = (w.variances() / w.variances().sum(axis=0) for w in (drawn, moved))
+    some = slice(None, None, drawn.w.shape[1] // LINES)
+    true = (after - before)[: len(singles), some] / step
+    slopes = np.sqrt(LINES) * part.mixture.T @ (components.features(part.places) @ change)
+    assert np.abs(slopes.reshape(len(singles), -1) - true).max() < 0.02 * np.abs(true).max()
 
 
 def test_a_gain_is_what_an_observation_takes_from_the_variance(model: Additive) -> None:

@@ -14,17 +14,22 @@ from experiments.real_runs.generate import run_file, truth_file
 from experiments.real_runs.runs import load
 from experiments.real_runs.tasks import Tasks
 
-FIRST, MORE, SEED = 100, (10, 20, 40), 1
+FIRST, MORE, SEEDS = (
+    100,
+    (10, 20, 40),
+    (0, 1),
+)  # seeds of the runs; those of random trials are one more
 WAYS = ("TPE, going on", "random", "confirm")
 
 
 def after(tasks: Tasks, cache: Path, path: Path, names: Sequence[str]) -> None:
-    for task in missing(path, names):
-        keep(path, _task(tasks, cache, task))
+    for seed in SEEDS:
+        for task in missing(path, names, seed):
+            keep(path, [{"seed": seed, **row} for row in _task(tasks, cache, task, seed)])
 
 
-def _task(tasks: Tasks, cache: Path, task: str) -> list[Row]:
-    truth, run = load(truth_file(cache, task)), load(run_file(cache, task, "tpe", 0))
+def _task(tasks: Tasks, cache: Path, task: str, seed: int) -> list[Row]:
+    truth, run = load(truth_file(cache, task)), load(run_file(cache, task, "tpe", seed))
     values = tasks.configurations(run["X"])
     begun = values[:FIRST]
     history = as_history(tasks, begun, run["y"][:FIRST])
@@ -32,7 +37,7 @@ def _task(tasks: Tasks, cache: Path, task: str) -> list[Row]:
     began = time.process_time()
     chosen = {k: hl.confirm(history, trials=k, level=LEVEL) for k in MORE[1:]}
     seconds = (time.process_time() - began) / len(chosen)
-    random = np.random.default_rng(SEED).random((max(MORE), len(tasks.names)))
+    random = np.random.default_rng(seed + 1).random((max(MORE), len(tasks.names)))
     ways = {
         "TPE, going on": values[FIRST : FIRST + max(MORE)],
         "random": tasks.configurations(random),

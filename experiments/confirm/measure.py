@@ -66,9 +66,9 @@ def rows(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def missing(path: Path, names: Sequence[str]) -> Iterator[str]:
-    """Tasks that were not measured yet."""
-    done = {row["task"] for row in rows(path)}
+def missing(path: Path, names: Sequence[str], seed: int | None = None) -> Iterator[str]:
+    """Tasks that were not measured yet, with a seed."""
+    done = {row["task"] for row in rows(path) if seed is None or row["seed"] == seed}
     yield from (name for name in names if name not in done)
 
 

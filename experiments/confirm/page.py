@@ -11,12 +11,14 @@ import hyperlens as hl
 from experiments import publish, table
 from experiments.confirm.after import FIRST, MORE, WAYS
 from experiments.confirm.measure import Row, rows
+from hyperlens.words import counted
 
+AVERAGED = ("error", "effect", "width", "held", "expected", "seconds")
 READING = """\
 The truth is known: YAHPO's empirical model of LCBench can be evaluated anywhere (real_runs.md says how,
 and which space and runs these are). All rows ask the additive Gaussian process, which leads on these
-runs, directly. Settings (the scale of the gain, the number of candidates, how the expectation is formed)
-were chosen on the tasks at even places of the list; those at odd places are only reported.
+runs, directly. Settings (what the gain is of, its scale, the number of candidates, how the expectation
+is formed) were chosen on the tasks at even places of the list; those at odd places are only reported.
 
 *Error*: mean absolute difference from the true main shares in percentage points. *Effects*: mean
 distance of the seven partial dependences from the truth, in standard deviations of the cost. *Width*:
@@ -56,7 +58,7 @@ def page(results: Path, save: bool) -> None:
 
 def _after(found: Sequence[Row]) -> list[str]:
     tasks = list(dict.fromkeys(row["task"] for row in found))
-    at = {(row["task"], row["way"], row["more"]): row for row in found}
+    at = _over_seeds(found)
     base = [at[task, "nothing", 0] for task in tasks]
     lines = [_line("nothing", 0, base, None, base)]
     for k in MORE:
@@ -70,13 +72,27 @@ def _after(found: Sequence[Row]) -> list[str]:
         *("better than random: error, effects", "p: error, effects"),
     ]
     text = table(header, lines)
+    seeds = len({row["seed"] for row in found})
     return [
-        f"{len(tasks)} tasks.",
+        f"{len(tasks)} tasks, {counted(seeds, 'run')} of TPE each; of a task the mean over its runs "
+        "counts.",
         text,
         _halved(at, tasks),
         _expected(at, tasks),
         *_worst(at, tasks),
     ]
+
+
+def _over_seeds(found: Sequence[Row]) -> dict[tuple[str, str, int], Row]:
+    """Means over the runs of a task, by task, way and number of trials."""
+    keys = dict.fromkeys((row["task"], row["way"], row["more"]) for row in found)
+    these = {
+        key: [row for row in found if (row["task"], row["way"], row["more"]) == key] for key in keys
+    }
+    return {
+        key: {name: mean(some, name) for name in AVERAGED if name in some[0]}
+        for key, some in these.items()
+    }
 
 
 def _halved(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:

@@ -114,11 +114,11 @@ def _part(model: Additive, space: Space, fitted: Fitted, about: About, seed: int
         lead = np.vstack([-np.ones(len(rows) - 1), np.eye(len(rows) - 1)])
         return Places(components.rows(fitted.training.X[rows]), lead)
     effects = effects_of(model, space, about)
-    if about.kind == "effect":
-        asked = {j for (j,) in effects}
-        pairs = (U for U in components.effects if len(U) == 2 and asked.issuperset(U))
-        effects = (*effects, *pairs)
-    return Places.effects(components, effects, model.X, seed)
+    if about.kind == "importance":
+        return Places.shares(model.weights, effects, model.X, seed)
+    asked = {j for (j,) in effects}
+    pairs = (U for U in components.effects if len(U) == 2 and asked.issuperset(U))
+    return Places.effects(components, (*effects, *pairs), model.X, seed)
 
 
 def _candidates(

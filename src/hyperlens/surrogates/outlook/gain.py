@@ -1,8 +1,8 @@
 """What observing a configuration would say about a part of an additive process, before it is tried.
 
 A part T is a list of numbers that are linear in the function f of the warped costs: the weights of some
-effects, or its values at some places, mixed. Observing f(x) with noise lowers the sum of their variances
-by exactly
+effects, or its values at some places, mixed, as shares of variance are for small changes. Observing f(x)
+with noise lowers the sum of their variances by exactly
 
     gain(x) = sum over t of Cov(T_t, f(x))^2 / (Var f(x) + g)
 
@@ -29,8 +29,10 @@ from hyperlens.spaces.points import sobol
 from hyperlens.surrogates.additive.components import Components, Effect, Rows
 from hyperlens.surrogates.additive.hyper import TREND
 from hyperlens.surrogates.additive.learnt_set import LearntSet
+from hyperlens.surrogates.additive.weights import Weights
 
 POINTS = 512  # of the space, over which effects on the user's scale are averaged
+LINES = 16  # drawn functions around which shares are taken as straight
 CHUNK = 512  # rows whose features are held at once
 
 
@@ -109,6 +111,29 @@ class Places:
         ])  # fmt: skip
         projection = components.features(points, effects) / (POINTS * np.sqrt(often))
         return Places(points, projection, components.rows(known))
+
+    @staticmethod
+    def shares(drawn: Weights, effects: tuple[Effect, ...], known: FloatArray, seed: int) -> Places:
+        """Shares of variance V_U / V of some effects of costs on the user's scale, f.
+
+        They are taken as straight around drawn functions, LINES of them, a change df of which has
+
+            d(V_U / V) = 2 / V * mean of (f_U - V_U / V * (f - mean f)) df
+
+        over the space, by Sobol' points of it. So a place counts by how it moves the shares in what the
+        function may be, and not in what is expected of it alone.
+        """
+        components, some = drawn.components, slice(None, None, max(drawn.w.shape[1] // LINES, 1))
+        points = components.rows(components.cube.vectors(sobol(POINTS, components.d, seed)))
+        variances = drawn.variances()[:, some]
+        total = np.maximum(variances.sum(axis=0), np.finfo(float).tiny)
+        f, ends = components.features(points) @ drawn.w[:, some], components.ends
+        away, columns = f - f.mean(axis=0), []
+        for k, U in ((components.effects.index(U), U) for U in effects):
+            own = components.features(points, (U,)) @ drawn.w[ends[k] : ends[k + 1], some]
+            columns.append(2 / total * (own - variances[k] / total * away))
+        mixture = np.hstack(columns) / (POINTS * np.sqrt(len(total)))
+        return Places(points, mixture, components.rows(known))
 
 
 class Gain:
