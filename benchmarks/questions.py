@@ -1,5 +1,5 @@
 """How soon the questions of one run, and of many, are answered: tunability and its family, the top,
-across, reach, formula, and a question of an assistant.
+across, reach, formula, what to do next, and a question of an assistant.
 
 python -m benchmarks.questions [--save]
 """
@@ -22,6 +22,12 @@ from hyperlens.explain.tunability.worths import GAMES
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "questions.md"
 RUNS = 5  # of which `hl.across` is asked, each with as many trials
+NEXT = (
+    hl.confirm,
+    hl.advise,
+    hl.forecast,
+    hl.winner,
+)  # each asked of a run that nobody fitted before
 MOST = 5.0  # seconds that a question may take
 
 
@@ -52,6 +58,10 @@ def rows() -> list[tuple[str, float]]:
     history = run()
     found = [("the fit of all surrogates, once a run", of_one_core(partial(hl.leader, history)))]
     found += [(f"`{name}`", of_one_core(ask)) for name, ask in questions(history).items()]
+    found += [
+        (f"`hl.{ask.__name__}(run)`, its fits included", of_one_core(partial(ask, run())))
+        for ask in NEXT
+    ]
     several = {f"run {k}": run() for k in range(RUNS)}
     common: list[hl.Across] = []
     name = f"`hl.across` of {RUNS} such runs, their fits included"
