@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -22,7 +23,7 @@ import hyperlens as hl
 from hyperlens import Parameter, SourceError, Space
 from hyperlens.optimize import SMBO
 from hyperlens.optimize.running.trial_outcome import Outcome
-from hyperlens.optimize.storage import leases
+from hyperlens.optimize.storage import leases, patient
 from hyperlens.optimize.storage.distributions import distributions
 from hyperlens.optimize.storage.store import MOST_ATTEMPTS, Store
 from hyperlens.optimize.storage.stored_trial import StudyTrial
@@ -365,3 +366,21 @@ def test_a_recorded_space_that_cannot_be_read_is_inferred(tmp_path: Path) -> Non
         history = hl.read(path)
         assert len(history.trials) == 2
         assert any("cannot be read" in note for note in history.notes)
+
+
+def test_a_trial_of_a_search_costs_two_transactions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is written when it begins and when it ends, and never read by itself."""
+    calls: Counter[str] = Counter()
+    call = patient._Patient.call
+
+    def counted(self: Any, name: str, given: Any, named: Any) -> Any:
+        calls[name] += 1
+        return call(self, name, given, named)
+
+    monkeypatch.setattr(patient._Patient, "call", counted)
+    hl.minimize(cost, mixed(), "random", 12, storage=tmp_path / "run.db")
+    assert calls["create_new_trial"] == calls["set_trial_state_values"] == 12
+    assert not calls["get_trial"]
+    assert not calls["get_trial_number_from_id"]

@@ -83,7 +83,10 @@ def _list(reader: Any, content: Any, progress: Progress) -> list[Run]:
 
 
 def _look(reader: Any, content: Any, progress: Progress) -> Any:
-    state = reader.look(*content)
+    from hyperlens.importers.uncollected import uncollected
+
+    with uncollected():  # also while what is known of the run is made of it
+        state = reader.look(*content)
     if (
         not gc.get_freeze_count()
     ):  # what was read first stays, and need not be gone through for cycles

@@ -93,7 +93,7 @@ class Store:
         self.run = uuid.uuid4().hex
         leases.OPEN.add(self.run)
         self._ours: dict[int, dict[str, Any]] = {}  # leases of trials that this process runs
-        self._since: dict[int, float] = {}  # when their evaluations began
+        self._since: dict[int, float] = {}  # when evaluations of races began
         self._beaten = time.monotonic()
         self._settle_twins()
 
@@ -193,11 +193,8 @@ class Store:
             user_attrs={PROPOSAL: proposal.to_dict()},
             system_attrs={LEASE: ours},
         )
-        number = self._storage.get_trial_number_from_id(
-            self._storage.create_new_trial(self._id, template_trial=template)
-        )
-        self._ours[number] = ours
-        self._since[number] = time.time()
+        number = self._number(self._storage.create_new_trial(self._id, template_trial=template))
+        self._begun(number, ours, proposal)
         self._seen += number == self._seen
         return number
 
@@ -265,9 +262,13 @@ class Store:
             self._storage.set_trial_system_attr(own, LEASE, ours)  # if another's came between
         except UpdateFinishedTrialError:
             return False
-        self._ours[trial.number] = ours
-        self._since[trial.number] = time.time()
+        self._begun(trial.number, ours, trial.proposal)
         return True
+
+    def _begun(self, number: int, ours: dict[str, Any], proposal: Proposal) -> None:
+        self._ours[number] = ours
+        if proposal.rung is not None:
+            self._since[number] = time.time()
 
     # A trial rests, is given up, or ends
 
@@ -299,14 +300,15 @@ class Store:
         """Write down how a trial of ours ended."""
         self._ours.pop(number, None)
         with suppress(UpdateFinishedTrialError):  # taken for abandoned, finished by someone else
-            self._clock(self._storage.get_trial(self._trial_id(number)))
+            if number in self._since:
+                self._clock(self._storage.get_trial(self._trial_id(number)))
             self._write(self._trial_id(number), outcome)
 
     def _clock(self, trial: FrozenTrial) -> None:
         """Write down from when until now a trial of a race was evaluated at its rung."""
         proposal = proposal_of(trial)
         since = self._since.pop(trial.number, None)
-        if since is not None and proposal.rung is not None:
+        if since is not None:
             before = proposal.spans[: len(rungs_below(trial, proposal.budget or 0.0))]
             proposal = replace(proposal, spans=(*before, (since, max(since, time.time()))))
             own = self._trial_id(trial.number)
@@ -364,6 +366,12 @@ class Store:
 
     def _read(self, trial: FrozenTrial) -> StudyTrial:
         return study_trial(trial, self.space, self.goal)
+
+    def _number(self, trial: int) -> int:
+        """The number of a trial that was just begun: the next one, which storages know without reading
+        it, unless others begin trials too."""
+        alone = self._trial_id(self._seen) == trial
+        return self._seen if alone else self._storage.get_trial_number_from_id(trial)
 
     def _trial_id(self, number: int) -> int:
         return self._storage.get_trial_id_from_study_id_trial_number(self._id, number)
