@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -84,3 +85,38 @@ def test_the_container_serves_what_the_extras_give() -> None:
     assert named is not None
     assert {*(named[1] or named[2]).split(",")} <= {*PROJECT["optional-dependencies"]}
     assert '"hyperlens", "serve"' in text
+
+
+@pytest.mark.parametrize(
+    ("root", "code", "said"),
+    [(True, 1, "Installed and still not there"), (False, 0, "Cannot be installed here")],
+)
+def test_what_can_be_installed_and_is_missing_fails(
+    tmp_path: Path, root: bool, code: int, said: str
+) -> None:
+    """Where everything but a browser and servers is there, and installing them changes nothing."""
+    script = ROOT / ".ci" / "run"
+    if os.name != "posix" or not script.exists():
+        pytest.skip("no script here")
+    copy = tmp_path / "ci" / "run"  # beside no sources: nothing of it is meant to be made
+    copy.parent.mkdir()
+    copy.write_text(script.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "report.html").write_text("a report", encoding="utf-8")
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    for name in ("dirname", "xargs", "timeout", "echo"):
+        (commands / name).symlink_to(str(shutil.which(name)))
+    for name, says in {"id": "echo 0" if root else "echo 1000", "apt-get": "", "make": ""}.items():
+        (commands / name).write_text(f"#!{shutil.which('bash')}\n{says}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    done = subprocess.run(
+        [str(shutil.which("bash")), str(copy)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": str(commands)},
+    )
+    assert done.returncode == code, done.stderr
+    assert said in done.stdout
+    assert "chromium" in done.stdout

@@ -256,6 +256,15 @@ def test_flipped_bits_are_a_sentence_or_nothing(tmp_path: Path, part: float) -> 
     assert len(told.splitlines()) <= 1
 
 
+def test_a_damaged_database_is_to_be_restored(tmp_path: Path) -> None:
+    file = tmp_path / "run.db"
+    hl.minimize(steep, SPACE, "random", 3, storage=file)
+    content = file.read_bytes()
+    file.write_bytes(content[:100] + bytes(b ^ 0x41 for b in content[100:]))
+    with pytest.raises(hl.SourceError, match=r"is damaged .*; restore it from a backup"):
+        hl.minimize(steep, SPACE, "random", 5, storage=file)
+
+
 @linux
 def test_a_full_disk_is_told_and_gone_on_with(tmp_path: Path) -> None:
     """A file that may not grow is what a full disk is to SQLite."""
