@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,28 @@ def test_parameters_may_be_called_like_our_own_columns() -> None:
 def test_formulas_are_texts_in_a_spreadsheet() -> None:
     frame = pd.DataFrame({"=a": ["=1+1", "-2", "+x", "@y", "b"], "n": [-1.0, 2, 3, 4, 5]})
     assert as_csv(frame) == "'=a,n\n'=1+1,-1.0\n-2,2.0\n'+x,3.0\n'@y,4.0\nb,5.0\n"
+
+
+def test_a_converted_run_has_no_formulas_and_comes_back(tmp_path: Path) -> None:
+    levels = ("=1+1", "+x", "-2", "@y", "plain", "'s")
+    space = hl.Space.of([hl.Parameter("a", "categorical", choices=levels)])
+    reasons = ("=1", "'=1", "''=1", "-0.5", "-x", "it's", "@", "'")
+    trials = tuple(
+        hl.Trial(k, {"a": level}, (float("nan"),), hl.State.FAILED, instance=reason, reason=reason)
+        for k, (level, reason) in enumerate(product(levels, reasons))
+    )
+    run = hl.History(space, (hl.Objective("loss"),), trials, "a run")
+    hl.convert(run, "table", tmp_path / "run")
+    table = tmp_path / "run" / "trials.csv"
+    cells = pd.read_csv(table, dtype=str, keep_default_na=False)
+    texts = cells[["instance", "reason", "param:a"]].to_numpy().ravel()
+    assert {t for t in texts if t.startswith(("=", "+", "-", "@"))} == {"-0.5", "-2"}
+    assert list(map(repr, map(vars, hl.read(tmp_path / "run").trials))) == list(
+        map(repr, map(vars, trials))
+    )
+    before = table.read_text().replace(",'=1+1", ",=1+1")  # as an earlier release wrote it
+    table.write_text(before)
+    assert [t.values for t in hl.read(tmp_path / "run").trials] == [t.values for t in trials]
 
 
 def test_constants_alone_are_told() -> None:

@@ -97,5 +97,8 @@ def counted(place: str) -> tuple[int, int]:
             [*command, "-k", words or "test"], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
         )
         suite = ElementTree.parse(report).getroot()[0]
+    for test in suite.iter("testcase"):
+        for problem in (*test.iter("failure"), *test.iter("error")):
+            print(test.get("name"), problem.text, sep="\n", file=sys.stderr, flush=True)
     wrong = sum(int(suite.get(kind, 0)) for kind in ("failures", "errors", "skipped"))
     return int(suite.get("tests", 0)), wrong

@@ -18,12 +18,12 @@ from hyperlens.errors import AnalysisError, SourceError
 from hyperlens.notebook import title_of, view
 from hyperlens.plain import Misfit, as_json, built, plain, public
 from hyperlens.tables import Table, from_frame
+from hyperlens.words import no_formula
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CONTROL = ("Cc", "Cf", "Cs")  # Unicode's control and format characters, and lone surrogates
-FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 
 
 @dataclass(frozen=True)
@@ -210,21 +210,6 @@ def written_out(value: Any) -> Any:
     )
 
 
-def _no_formula(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula, behind an apostrophe; numbers stay.
-
-    >>> [_no_formula(text) for text in ("=1+1", "-0.5", "@x", "a=1")]
-    ["'=1+1", '-0.5', "'@x", 'a=1']
-    """
-    if not isinstance(value, str) or not value.startswith(FORMULA):
-        return value
-    try:
-        float(value)
-    except ValueError:
-        return f"'{value}"
-    return value
-
-
 def _spelled(value: Any) -> Any:
     """The same value with the control characters of all its texts written out."""
     if isinstance(value, str):
@@ -248,10 +233,10 @@ def as_csv(frame: pd.DataFrame) -> str:
             continue
         texts = {v for v in cells if isinstance(v, (str, tuple))}  # few different ones, often
         if texts:
-            known = {text: _no_formula(written_out(text)) for text in texts}
+            known = {text: no_formula(written_out(text)) for text in texts}
             frame.isetitem(
                 k, [known[v] if isinstance(v, (str, tuple)) else v for v in cells.tolist()]
             )
-    frame.columns = [_no_formula(written_out(column)) for column in frame.columns]
+    frame.columns = [no_formula(written_out(column)) for column in frame.columns]
     text: str = frame.to_csv(index=False)
     return text

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
+FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 SURROGATES = {
     "additive": "additive Gaussian process",
     "gp": "Gaussian process",
@@ -182,3 +183,18 @@ def duration(seconds: float) -> str:
         if seconds >= least:
             return f"{number(seconds / unit, 3)} {name}"
     return f"{number(float(seconds), 3)} seconds"
+
+
+def no_formula(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula, behind an apostrophe; numbers stay.
+
+    >>> [no_formula(text) for text in ("=1+1", "-0.5", "@x", "a=1")]
+    ["'=1+1", '-0.5', "'@x", 'a=1']
+    """
+    if not isinstance(value, str) or not value.startswith(FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value

@@ -20,6 +20,7 @@ from hyperlens.commands.records import Form, print_record
 from hyperlens.commands.runs import refuse_overwriting, stopped_by_a_signal
 from hyperlens.commands.signatures import expanded, like
 from hyperlens.commands.wording.durations import duration
+from hyperlens.record import as_csv
 from hyperlens.runs.history import History, Trial
 
 MOST_OF_A_NAME = 60  # characters, of a column or a file in a study's name
@@ -155,7 +156,11 @@ def predict(
     if hasattr(model, "predict_proba"):
         for k, name in enumerate(model.classes_):
             said[f"chance of {name}"] = model.predict_proba(rows)[:, k]
-    said.to_csv(out or sys.stdout, index=False)
+    text = as_csv(said)
+    if out:
+        Path(out).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
 
 
 def _for_writing(time: float) -> float:

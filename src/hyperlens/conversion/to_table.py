@@ -75,7 +75,10 @@ def _facts(trial: Trial) -> list[str]:
     facts |= {name: repr(float(facts[name])) for name in neutral.NUMBERS if facts[name] is not None}
     if trial.proposal is not None:
         facts["proposal"] = json.dumps(trial.proposal.to_dict(), default=str)
-    return ["" if fact is None else str(fact) for fact in facts.values()]
+    return [
+        "" if fact is None else neutral.kept(fact) if type(fact) is str else str(fact)
+        for fact in facts.values()
+    ]
 
 
 def _writer(space: Space, name: str) -> Callable[[Any], str]:

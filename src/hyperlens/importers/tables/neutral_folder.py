@@ -10,7 +10,8 @@
 By how much a trial exceeds a limit stands in `excess:LIMIT`.
 
 An empty cell is what is unknown or not active. A choice is written as its text, or as JSON where
-two choices have the same text. Numbers are written so that they are read back exactly.
+two choices have the same text. Numbers are written so that they are read back exactly. A text that a
+spreadsheet would compute stands behind an apostrophe, and is read back without it.
 """
 
 import json
@@ -30,6 +31,7 @@ from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, Objective, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.space import Space
+from hyperlens.words import no_formula
 
 TRIALS, SPACE, RUN, CURVES = "trials.csv", "configspace.json", "run.json", "curves.csv"
 FORMAT = "hyperlens run 1"
@@ -62,10 +64,26 @@ def parameter_column(name: str) -> str:
 
 def texts(choices: Sequence[Any]) -> list[str]:
     """How each choice is written: no two alike, none empty."""
-    plain = [str(choice) for choice in choices]
+    plain = [no_formula(str(choice)) for choice in choices]
     if len(set(plain)) == len(plain) and "" not in plain:
         return plain
     return [json.dumps(choice) for choice in choices]
+
+
+def kept(text: str) -> str:
+    """A fact that is a text, as it stands in a cell.
+
+    >>> [kept(text) for text in ("=1+1", "'=1+1", "'s")]
+    ["'=1+1", "''=1+1", "'s"]
+    """
+    bare = text.lstrip("'")
+    return f"'{text}" if no_formula(bare) != bare else text
+
+
+def _unkept(cell: str) -> str:
+    """The text of which `kept` made this cell."""
+    text = cell.removeprefix("'")
+    return text if text != cell and kept(text) == cell else cell
 
 
 def recognised(folder: Path) -> bool:
@@ -143,7 +161,7 @@ def _with_curves(trials: list[Trial], folder: Path, objectives: Sequence[Objecti
 
 
 def _fact(name: str, cell: str) -> Any:
-    return None if cell == "" and name != "state" else _READERS.get(name, str)(cell)
+    return None if cell == "" and name != "state" else _READERS.get(name, _unkept)(cell)
 
 
 def _columns(path: Path) -> dict[str, list[str]]:
@@ -168,7 +186,8 @@ def _reader(space: Space, name: str) -> Callable[[str], Any]:
         return float
     if parameter.kind == "integer":
         return lambda cell: int(cell) if cell.removeprefix("-").isdecimal() else float(cell)
-    known = dict(zip(texts(parameter.choices), parameter.choices, strict=True))
+    plain = {str(choice): choice for choice in parameter.choices}  # as they were written before
+    known = plain | dict(zip(texts(parameter.choices), parameter.choices, strict=True))
 
     def choice(cell: str) -> Any:
         if cell not in known:
