@@ -50,7 +50,7 @@ oldest: # the oldest versions that pyproject.toml allows, with Python 3.11, for 
 BOTORCH := .venv-botorch
 botorch: # models of BoTorch as surrogates, in an environment of its own: its packages are large
 	$(PYTHON) -m venv $(BOTORCH)
-	$(BOTORCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . botorch pytest
+	$(BOTORCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . botorch hypothesis pytest
 	$(BOTORCH)/bin/pytest -W default tests/botorch_models.py
 
 fuzz: $(VENV)/installed-dev # odd studies against every analysis; what is wrong is written to fuzz/

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -85,6 +86,23 @@ def test_the_container_serves_what_the_extras_give() -> None:
     assert named is not None
     assert {*(named[1] or named[2]).split(",")} <= {*PROJECT["optional-dependencies"]}
     assert '"hyperlens", "serve"' in text
+
+
+def test_environments_of_their_own_have_what_all_tests_need() -> None:
+    """`make botorch` and `make oldest` install less than everything."""
+    tree = ast.parse((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    named = {
+        n.module.split(".")[0] for n in tree.body if isinstance(n, ast.ImportFrom) and n.module
+    }
+    named |= {a.name.split(".")[0] for n in tree.body if isinstance(n, ast.Import) for a in n.names}
+    ours = {path.stem for path in (ROOT / "tests").glob("*.py")} | {"hyperlens"}
+    core = {re.split(r"\W", name)[0] for name in PROJECT["dependencies"]}
+    needed = named - sys.stdlib_module_names - ours - core
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    for environment in ("BOTORCH", "OLDEST"):
+        (line,) = re.findall(rf"\$\({environment}\)/bin/pip install .*", makefile)
+        assert needed <= set(line.split()), environment
+    assert needed >= {"hypothesis", "pytest"}
 
 
 @pytest.mark.parametrize(
