@@ -210,6 +210,6 @@ def _intervals(found: Sequence[Score]) -> str:
         f"Intervals of the best observed's true cost, of 90 %, held in {held:.0%} ± {error:.0%}. Where "
         "the lowest expected cost was that of another trial than the best observed, it was truly better "
         f"in {better} runs and worse in {worse} (mean regret {expected.mean():.3f} against "
-        f"{observed.mean():.3f} over all). So sentences name that trial and advise to repeat both; they "
+        f"{observed.mean():.3f} over all). Sentences name that trial and advise to repeat both; they "
         "do not say that it is to be taken."
     )
