@@ -5,9 +5,7 @@ Regrets are compared by their logarithm, those below FLOOR as equal: what is sma
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +13,15 @@ import pandas as pd
 
 import hyperlens as hl
 from benchmarks.machine import description
-from benchmarks.optimizers.courses import FLOOR, courses, key, log, ranked
+from benchmarks.optimizers.cells import head, regret, row
+from benchmarks.optimizers.courses import MOST, SOME, courses, key, log, ranked
 from benchmarks.optimizers.measure import Run
 from benchmarks.optimizers.players import OURS, PEERS
+from benchmarks.optimizers.standing import beside, beside_by_group, short, wanted
 from hyperlens.words import counted
 
 PARTS = (25, 50, 100)  # per cent of the trials, after which the best so far is shown
 PICTURE = "optimizers.svg"  # beside the page
-ALPHA = 0.05
 WHY_NOT = {
     "HEBO": " (version 0.3.6 asks for NumPy below 1.25 and pymoo 0.6.0; beside newer ones a search of "
     "50 trials in two dimensions had not ended after 100 seconds of the clock)"
@@ -58,6 +57,7 @@ def regrets(found: list[Run]) -> pd.DataFrame:
 def page(found: list[Run]) -> str:
     """Of runs above the best known."""
     table = regrets(found)
+    groups = [group for group in GROUPS if group in table.index.get_level_values(0)]
     lines = [
         f"# Optimisers\n\n`python -m benchmarks.optimizers`. {description()}\n",
         "Functions that others wrote: BBOB (Hansen et al. 2009, as `ioh` computes them) with 25 trials "
@@ -73,11 +73,11 @@ def page(found: list[Run]) -> str:
     lines += [_missing(table), ""]
     lines += ["## Regret by group", "", *_by_group(table), ""]
     lines += ["## Ranks", "", *_ranks(table), ""]
-    lines += ["## Ours beside each", "", *_beside(table), ""]
-    lines += [*_beside_each(table), ""]
+    lines += ["## Ours beside each", "", *beside(table), "", *beside_by_group(table, groups), ""]
+    lines += [*wanted(table, groups), ""]
     lines += ["## Best so far", "", *_curves(found, table), ""]
     lines += ["## Overhead", "", *_overhead(found, table), ""]
-    lines += ["## Where ours falls short", "", *_short(table), ""]
+    lines += ["## Where ours falls short", "", *short(table, groups), ""]
     return "\n".join([*lines, ""])
 
 
@@ -124,27 +124,9 @@ def _dims(found: list[Run]) -> str:
     return f"{counted(len(names), 'problem')}, of BBOB {said}"
 
 
-def _regret(log: float) -> str:
-    return (
-        ""
-        if math.isnan(log)
-        else f"below {FLOOR:g}"
-        if log <= math.log10(FLOOR)
-        else f"{10**log:.2g}"
-    )
-
-
-def _row(cells: Iterable[object]) -> str:
-    return "| " + " | ".join(map(str, cells)) + " |"
-
-
-def _head(cells: list[object]) -> list[str]:
-    return [_row(cells), "|" + "---|" * len(cells)]
-
-
 def _by_group(table: pd.DataFrame) -> list[str]:
     lines = ["Median; where a player has played fewer problems of a group, their number.", ""]
-    lines += _head(["group", *table])
+    lines += head(["group", *table])
     for name, what in GROUPS.items():
         if name not in table.index.get_level_values(0):
             continue
@@ -153,66 +135,33 @@ def _by_group(table: pd.DataFrame) -> list[str]:
         full = medians[counts == len(part)]
         cells = []
         for player in table:
-            text = _regret(medians[player])
+            text = regret(medians[player])
             if 0 < counts[player] < len(part):
                 text += f" (of {counts[player]})"
             best = player in full and medians[player] == full.min()
             cells.append(f"**{text}**" if best else text)
-        lines.append(_row([f"{name} ({len(part)}): {what}", *cells]))
+        lines.append(row([f"{name} ({len(part)}): {what}", *cells]))
     return lines
 
 
 def _ranks(table: pd.DataFrame) -> list[str]:
-    whole = ranked(table).reset_index(drop=True)
-    if whole.shape[1] < 3:
-        return ["Too few players have played all problems."]
-    record = hl.compare(whole, maximize=False)
-    lines = _head(["player", "average rank"])
-    lines += [_row([name, f"{rank:.2f}"]) for name, rank in record.ranks.items()]
-    return [
-        f"Of those that have played most problems, on the {len(whole)} that all of them have:",
-        "",
-        *lines,
-        "",
-        *record.sentences,
-    ]
-
-
-def _beside(table: pd.DataFrame) -> list[str]:
-    """Each peer on the problems that it has played: wins, losses, Wilcoxon's p adjusted by Finner."""
-    lines = _head(["peer", "problems", "ours better", "worse", "p (Wilcoxon)"])
-    for peer in [p for p in table if p != OURS]:
-        both = table[[OURS, peer]].dropna().reset_index(drop=True)
-        if len(both) < 2:
+    """Of those who have played most problems, and of those who have played some, on fewer problems."""
+    lines: list[str] = []
+    for part in (SOME, MOST):
+        whole = ranked(table, part).reset_index(drop=True)
+        if whole.shape[1] < 3 or (lines and whole.shape[1] == ranked(table).shape[1]):
             continue
-        pair = hl.compare(both, maximize=False).pairs[0]
-        wins = int((both[OURS] < both[peer]).sum())
-        losses = int((both[OURS] > both[peer]).sum())
-        lines.append(_row([peer, len(both), wins, losses, f"{pair.p:.2g}"]))
-    return lines
-
-
-def _beside_each(table: pd.DataFrame) -> list[str]:
-    """A median may be lower and most searches not be: both are said, for each peer in each group."""
-    peers = [p for p in table if p != OURS]
-    lines = [
-        "By group: problems on which ours is better, and on which it is worse, with Wilcoxon's p of "
-        "this pair alone. With so many pairs about one in twenty is below 0.05 by chance.",
-        "",
-    ]
-    lines += _head(["group", *peers])
-    for name in [g for g in GROUPS if g in table.index.get_level_values(0)]:
-        cells = []
-        for peer in peers:
-            both = table.loc[name][[OURS, peer]].dropna().reset_index(drop=True)
-            if len(both) < 2:
-                cells.append("")
-                continue
-            p = hl.compare(both, maximize=False).pairs[0].p
-            wins, losses = (both[OURS] < both[peer]).sum(), (both[OURS] > both[peer]).sum()
-            cells.append(f"{wins} : {losses} (p {p:.2g})")
-        lines.append(_row([name, *cells]))
-    return lines
+        record = hl.compare(whole, maximize=False)
+        lines += [
+            f"On the {len(whole)} problems that all of these have played:",
+            "",
+            *head(["player", "average rank"]),
+            *(row([name, f"{rank:.2f}"]) for name, rank in record.ranks.items()),
+            "",
+            " ".join(record.sentences[1:]),
+            "",
+        ]
+    return lines or ["Too few players have played the same problems."]
 
 
 def _curves(found: list[Run], table: pd.DataFrame) -> list[str]:
@@ -224,17 +173,17 @@ def _curves(found: list[Run], table: pd.DataFrame) -> list[str]:
         f"![Median regret over the trials]({PICTURE})",
         "",
     ]
-    lines += _head(["group", *courses(found, table)])
+    lines += head(["group", *courses(found, table)])
     for group in [None, *(g for g in GROUPS if g in table.index.get_level_values(0))]:
         own = courses(found, table, group)
         count = len(next(iter(own.values())))
         if not count:
             continue
         cells = [
-            ", ".join(_regret(float(np.median(course[:, part - 1]))) for part in PARTS)
+            ", ".join(regret(float(np.median(course[:, part - 1]))) for part in PARTS)
             for course in own.values()
         ]
-        lines.append(_row([f"{group or 'all'} ({count})", *cells]))
+        lines.append(row([f"{group or 'all'} ({count})", *cells]))
     return lines
 
 
@@ -244,29 +193,10 @@ def _overhead(found: list[Run], table: pd.DataFrame) -> list[str]:
         "on the same problems.",
         "",
     ]
-    lines += _head(["player", "overhead", "ours on the same"])
+    lines += head(["player", "overhead", "ours on the same"])
     spent = {(r.player, key(r)): r.overhead for r in found}
     for player in table:
         same = [key for key in table.index.get_level_values(1) if (player, key) in spent]
         own, ours = (1e3 * np.median([spent[p, key] for key in same]) for p in (player, OURS))
-        lines.append(_row([player, f"{own:.1f} ms", f"{ours:.1f} ms"]))
+        lines.append(row([player, f"{own:.1f} ms", f"{ours:.1f} ms"]))
     return lines
-
-
-def _short(table: pd.DataFrame) -> list[str]:
-    """Groups in which ours is significantly worse than a peer, or whose median is above another's."""
-    lines = []
-    for name in [g for g in GROUPS if g in table.index.get_level_values(0)]:
-        part = table.loc[name]
-        for peer in [p for p in table if p != OURS]:
-            both = part[[OURS, peer]].dropna().reset_index(drop=True)
-            if len(both) < 2 or both[OURS].median() <= both[peer].median():
-                continue
-            p = hl.compare(both, maximize=False).pairs[0].p
-            sure = "significantly" if p < ALPHA else "not significantly"
-            ours, theirs = (_regret(float(both[c].median())) for c in (OURS, peer))
-            lines.append(
-                f"- {name}: {ours} against {theirs} of {peer} on {len(both)} problems "
-                f"({sure}, p = {p:.2g})"
-            )
-    return lines or ["In no group is the median of ours above another's."]
