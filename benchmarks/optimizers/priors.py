@@ -5,9 +5,9 @@ python -m benchmarks.optimizers.priors --repeats 3 --save
 BBOB's functions of an even number in two dimensions. A right prior names a value near that of the best
 configuration (standard deviation NEAR of the axis), a wrong one the value mirrored at the middle, or the
 farther end where that is not far. Trials are compared by what they reach: a right prior saves the
-trials that it needs less than the search without to reach what that had at its end; a wrong one costs
-the trials that the search without needs less to reach what the wrong one had at its end. A search that
-has only another seed is compared in the same way: what it saves and costs is chance.
+trials that it needs less than the search without to reach what that had at its half or at its end; a
+wrong one costs the trials that the search without needs less to reach what the wrong one had at its end.
+A search that has only another seed is compared in the same way: what it saves and costs is chance.
 """
 
 from __future__ import annotations
@@ -76,8 +76,10 @@ def reached(trace: FloatArray, regret: float) -> float:
     return float(good[0] + 1) if len(good) else float(len(trace) + 1)
 
 
-def saved(trace: FloatArray, without: FloatArray) -> float:
-    return 1 - reached(trace, without[-1]) / reached(without, without[-1])
+def saved(trace: FloatArray, without: FloatArray, after: int) -> float:
+    """Part of the trials that another search needed to be where it was after so many."""
+    level = without[after - 1]
+    return 1 - reached(trace, level) / reached(without, level)
 
 
 def lost(trace: FloatArray, without: FloatArray) -> float:
@@ -85,20 +87,20 @@ def lost(trace: FloatArray, without: FloatArray) -> float:
 
 
 def compared(course: Course, problem: Problem, instance: int, number: int) -> list[float]:
-    """What the right prior saves, what the wrong one costs, what another seed saves and costs."""
+    """What the right prior saves, to where the search without was at its half and at its end, and what
+    the wrong one costs; then the same three of another seed."""
     known, without = guesses(number, instance), course(problem, instance, None)
     right, wrong = (course(problem, instance, known[kind]) for kind in ("right", "wrong"))
-    chance = course(problem, instance + OTHER, None)
+    chance, n = course(problem, instance + OTHER, None), len(without)
     return [
-        saved(right, without),
-        lost(wrong, without),
-        saved(chance, without),
-        lost(chance, without),
+        value
+        for good, bad in ((right, wrong), (chance, chance))
+        for value in (saved(good, without, n // 2), saved(good, without, n), lost(bad, without))
     ]
 
 
 def measured(half: Half, repeats: int) -> dict[str, FloatArray]:
-    """By player, numbers of `compared` (functions, repeats, 4)."""
+    """By player, numbers of `compared` (functions, repeats, 6)."""
     players: dict[str, Course] = {"Hyperlens, prior": ours, "Optuna TPE, first trial": warm_tpe}
     instances = [FIRST[half] + repeat for repeat in range(repeats)]
     found = {}
@@ -113,34 +115,37 @@ def measured(half: Half, repeats: int) -> dict[str, FloatArray]:
 
 def table(found: dict[str, FloatArray]) -> list[str]:
     """One row a player: right, wrong, and another seed."""
-    head = ["", "saved, median", "a third or more", "cost, median", "mean", "more than a fifth"]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines = [
+        "| | saved to its half | a third or more | saved to its end | a third or more | cost | mean | "
+        "more than a fifth |",
+        "|" + "---|" * 8,
+    ]
     for name, numbers in found.items():
-        flat = numbers.reshape(-1, 4)
-        for what, (gain, loss) in {
-            name: (0, 1),
-            f"{name.split(',')[0]}, another seed": (2, 3),
-        }.items():
-            s, c = flat[:, gain], flat[:, loss]
-            cells = [
-                f"{100 * np.median(s):.0f} %",
-                f"{(s >= 1 / 3).sum()} of {len(s)}",
-                f"{100 * np.median(c):.0f} %",
-                f"{100 * c.mean():.0f} %",
-                f"{(c > 0.2).sum()} of {len(c)}",
-            ]
+        for what, own in (
+            (name, slice(0, 3)),
+            (f"{name.split(',')[0]}, another seed", slice(3, 6)),
+        ):
+            half, end, cost = numbers.reshape(-1, 6)[:, own].T
+            cells = []
+            for part in (half, end):
+                cells += [
+                    f"{100 * np.median(part):.0f} %",
+                    f"{(part >= 1 / 3).sum()} of {len(part)}",
+                ]
+            cells += [f"{100 * np.median(cost):.0f} %", f"{100 * cost.mean():.0f} %"]
+            cells += [f"{(cost > 0.2).sum()} of {len(cost)}"]
             lines.append(f"| {what} | " + " | ".join(cells) + " |")
     return lines
 
 
 def by_function(found: dict[str, FloatArray], half: Half) -> list[str]:
-    lines = ["| BBOB | " + " | ".join(f"{n}: saved | cost" for n in found) + " |"]
-    lines += ["|" + "---|" * (1 + 2 * len(found))]
+    names = " | ".join(f"{n}: saved to its half | to its end | cost" for n in found)
+    lines = [f"| BBOB | {names} |", "|" + "---|" * (1 + 3 * len(found))]
     for k, number in enumerate(range(1 if half == "tuning" else 2, 25, 2)):
         cells = [
             f"{100 * np.median(numbers[k, :, c]):.0f} %"
             for numbers in found.values()
-            for c in (0, 1)
+            for c in range(3)
         ]
         lines.append(f"| {number} | " + " | ".join(cells) + " |")
     return lines
@@ -163,12 +168,13 @@ def main() -> None:
             "without a prior, with a right one (a value near the best, "
             f"{100 * NEAR:g} % of the axis being one standard deviation) and with a wrong one "
             "(mirrored at the middle). Saved are the trials that the right prior needs less to reach "
-            "what the search without had at its end; a wrong prior costs the trials that the search "
-            "without needs less to reach what the wrong one had at its end. Negative numbers are the "
-            "other way round; who never gets there is counted as one trial after the last; regrets "
-            f"below {FLOOR:g} count as equal. Beside it Optuna's TPE, to which the guess is given "
-            "as the first trial (`enqueue_trial`), against TPE without. The rows of another seed "
-            "compare two searches that know nothing: so much is chance.\n",
+            "what the search without had after half of its trials, or at its end; a wrong prior costs "
+            "the trials that the search without needs less to reach what the wrong one had at its end. "
+            "Medians, unless it says otherwise; negative numbers are the other way round; who never "
+            "gets there is counted as one trial after the last; regrets below "
+            f"{FLOOR:g} count as equal. Beside it Optuna's TPE, to which the guess is given as the "
+            "first trial (`enqueue_trial`), against TPE without. The rows of another seed compare two "
+            "searches that know nothing: so much is chance.\n",
             *table(found),
             "",
             f"Medians of the {chosen.repeats} searches on each function:\n",
