@@ -174,7 +174,7 @@ def _page(rows: list[Row]) -> list[str]:
         "## Do the intervals hold?",
         _coverage(cuts),
         HOLD,
-        _refused(cuts),
+        f"{_together(cuts)} {_refused(cuts)}",
         "## What does stopping save?",
         (__doc__ or "").split("\n\n")[3].strip(),
         _saving(rows),
@@ -210,6 +210,21 @@ def _coverage(rows: list[Row]) -> str:
             lines.append((sampler, going, str(n), str(len(tasks)), *cells, held, f"{nothing:.0%}"))
     heads = [f"{k} more (expected, real)" for k in MORE]
     return table(("run", "then", "trials", "runs", *heads, "all", "nothing gained"), lines)
+
+
+def _together(rows: list[Row]) -> str:
+    """How many intervals hold in all, of each kind of search."""
+    kinds = {
+        "searches by a model that go on": [
+            r for r in rows if r["search"] == "model" and r["sampler"] != "random"
+        ],
+        "random searches": [r for r in rows if r["search"] == "random" and r["sampler"] != "ours"],
+    }
+    return " ".join(
+        f"Of all intervals of {kind} {np.mean([_held(r) for r in some]):.0%} hold."
+        for kind, some in kinds.items()
+        if some
+    )
 
 
 def _refused(rows: list[Row]) -> str:
