@@ -64,6 +64,27 @@ def test_parquet_without_its_reader_says_what_to_install(
             reader(path)
 
 
+def test_without_numba_the_numbers_are_the_same(tmp_path: Path) -> None:
+    rows = [f"{k / 24},{k * 7 % 25 / 24},{(k / 24 - 0.3) ** 2 + k % 5}" for k in range(25)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,loss", *rows]) + "\n")
+    words = ["importance", "t.csv", "--objective", "loss", "--minimize", "--format", "json"]
+    words += ["--surrogate", "forest"]
+    code = (
+        "from hyperlens.explain.models import fitting; fitting.MANY_INTERPRETED = 20; "
+        f"import sys; sys.argv[1:] = {words}; from hyperlens.cli import main; main()"
+    )
+    with_it, without = (
+        subprocess.run(
+            [sys.executable, "-c", start + code],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )
+        for start in ("", "import sys; sys.modules['numba'] = None; ")
+    )  # fmt: skip
+    assert without.stdout == with_it.stdout
+    assert "pip install hyperlens[fast]" in without.stderr
+    assert "fast" not in with_it.stderr
+
+
 def test_every_extra_is_complete_and_bounded() -> None:
     extras = PROJECT["optional-dependencies"]
     developed = re.search(r"hyperlens\[(.*)\]", extras["dev"][0])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -87,8 +88,33 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 @contextmanager
 def announced_compilation() -> Iterator[None]:
-    """Say so once if numerical code has to be compiled, which happens once on a machine."""
-    from numba.core import event
+    """Say so once if numerical code has to be compiled, once on a machine, or cannot be."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if category is UserWarning:
+                print(message, file=sys.stderr)
+            else:
+                others(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        with _listening():
+            yield
+
+
+def _listening() -> AbstractContextManager[object]:
+    try:
+        from numba.core import event
+    except ModuleNotFoundError:
+        return nullcontext()
 
     class Announce(event.Listener):
         announced = False
@@ -101,5 +127,5 @@ def announced_compilation() -> Iterator[None]:
         def on_end(self, event: object) -> None:
             """Nothing to say."""
 
-    with event.install_listener("numba:compile", Announce()):
-        yield
+    listening: AbstractContextManager[object] = event.install_listener("numba:compile", Announce())
+    return listening

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +31,11 @@ SAMPLE = 1024  # Sobol' points for what cannot be averaged in closed form
 
 MOST_GP_TRIALS = (
     1250  # more change shares by less than their intervals, docs/results/reliability.md
+)
+MANY_INTERPRETED = 500  # trials, from which on a forest takes long without Numba
+SLOW = (
+    "A forest of {} trials takes long without Numba; 'pip install hyperlens[fast]' (195 MB) makes it "
+    "quick, with the same numbers."
 )
 MOST_FOREST_TRIALS = 4000  # more change shares by less than their intervals, docs/results/report.md
 MOST_GP_PARAMETERS = 60
@@ -162,10 +168,13 @@ def _both(predicted: Any, rows: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _forest(history: History, data: Training, seed: int, trees: int) -> Fitted:
+    from hyperlens.surrogates.random_forest.boxes import COMPILED
     from hyperlens.surrogates.random_forest.forest import Forest
 
     rows, notes = _thinned("forest", data.y, MOST_FOREST_TRIALS, seed)
     X, y = data.X[rows], data.y[rows]
+    if len(y) > MANY_INTERPRETED and not COMPILED:
+        warnings.warn(SLOW.format(len(y)), stacklevel=2)
     forest = Forest(history.space.cube, trees, seed).fit(X, y)
     quality = assess(forest, X, y, SURROGATES["forest"], data.measured[rows])
     return Fitted("forest", forest, quality, data, data.notes + notes, history.space.cube)

@@ -24,12 +24,26 @@ Symbols
     allowed[level_ptr[j] + k]    whether it allows level k of a category with many levels
 """
 
+from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hyperlens.spaces.cube import BoolArray, Box, FloatArray, IntArray, measure
+
+COMPILED = find_spec("numba") is not None  # else Python computes the same numbers, later
+
+
+def njit(**options: Any) -> Callable[[Any], Any]:
+    """Numba's, where the extra 'fast' is installed."""
+    if not COMPILED:
+        return lambda function: function
+    import numba
+
+    decorator: Callable[[Any], Any] = numba.njit(**options)
+    return decorator
+
 
 # Numba numbers the files in which it keeps a function's forms for different types. Two processes that
 # compile different forms at once may swap them, and then memory is read as what it is not: so what is
