@@ -44,7 +44,7 @@ oldest: # the oldest versions that pyproject.toml allows, with Python 3.11, for 
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) tests/oldest.py > $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check -c $(OLDEST)/oldest.txt \
-		-e '.[fast,parquet,stills]' hypothesis pytest
+		-e '.[parquet,stills]' hypothesis pytest
 	$(OLDEST)/bin/pytest -W default $(or $(PYTEST),$(OLDEST_TESTS)) # old packages warn of newer ones
 
 BOTORCH := .venv-botorch

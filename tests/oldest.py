@@ -11,7 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("fast", "parquet", "stills")  # cash and experiments ask for newer versions themselves
+EXTRAS = ("parquet", "stills")  # cash and experiments ask for newer versions themselves
 
 
 def oldest(project: dict[str, object]) -> list[str]:

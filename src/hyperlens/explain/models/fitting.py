@@ -34,8 +34,8 @@ MOST_GP_TRIALS = (
 )
 MANY_INTERPRETED = 500  # trials, from which on a forest takes long without Numba
 SLOW = (
-    "A forest of {} trials takes long without Numba; 'pip install hyperlens[fast]' (195 MB) makes it "
-    "quick, with the same numbers."
+    "A forest of {} trials takes long without Numba; 'pip install numba' makes it quick, with the "
+    "same numbers."
 )
 MOST_FOREST_TRIALS = 4000  # more change shares by less than their intervals, docs/results/report.md
 MOST_GP_PARAMETERS = 60

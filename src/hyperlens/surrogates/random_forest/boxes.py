@@ -36,7 +36,7 @@ COMPILED = find_spec("numba") is not None  # else Python computes the same numbe
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:
-    """Numba's, where the extra 'fast' is installed."""
+    """Numba's, where it is installed."""
     if not COMPILED:
         return lambda function: function
     import numba
