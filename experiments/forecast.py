@@ -1,10 +1,10 @@
 """Forecasts of runs that are known to their end: do intervals hold, and what does stopping by them save?
 
 python -m experiments.forecast                      # what is missing is computed, the tables are printed
-python -m experiments.forecast --save
+python -m experiments.forecast --save               # Optuna's terminator needs torch
 
 Runs of 200 trials of random search and of TPE on LCBench (experiments/real_runs/tasks.py), each task
-with a seed of its own; for some also of our optimiser (100 trials). A run is cut after 30, 60 and 100
+with a seed of its own; for the first six tasks also of our optimiser. A run is cut after 30, 60 and 100
 trials, and what the next 10, 20, 50 and 100 found is laid beside what was forecast from the cut run.
 After runs of TPE a random search is forecast as well; its trials are drawn and evaluated anew. How far
 a search by a model gets was learnt on tasks with an even number; tasks with an odd number are reported.
