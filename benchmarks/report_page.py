@@ -29,11 +29,11 @@ PAGE_TEXT = f"""# How a report reads
 
 `python -m benchmarks.report_page --save`. {{where}}
 
-A run of {TRIALS} trials of TPE with a conditional parameter, curves of {STEPS} steps and a pruner. Its
-report has {{size}} MB (at most 3 wanted). The reason of the verdict is said {{verdicts}} in an open
-report, and {{twice}} stand twice. Heights in pixels; frames of a scroll by 120 pixels each through the whole
-page in headless Chromium, which draws without a graphics card; long is above {LONG:.0f} ms. When it began,
-{{load}} processes wanted the processors.
+A run of {TRIALS} trials of TPE with a conditional parameter, curves of {STEPS} steps and a pruner.
+Its report has {{size}} MB (at most 3 wanted). The reason of the verdict is said {{verdicts}} in it when
+all is open, and {{twice}} stand twice. Heights in pixels; frames of a scroll by 120 pixels each through
+the whole page in headless Chromium, which draws without a graphics card; long is above {LONG:.0f} ms.
+When it began, {{load}} processes wanted the processors.
 
 | | folded | | | open | | |
 |---|---|---|---|---|---|---|
