@@ -73,8 +73,10 @@ def draw(found: list[Run], table: pd.DataFrame, groups: Iterable[str], file: Pat
     for group, axis in zip(shown, axes.flat, strict=False):
         own = courses(found, table, group)
         for player, course in own.items():
-            axis.plot(range(1, 101), 10 ** np.median(course, axis=0), label=player, linewidth=1.4)
+            median = 10 ** np.median(course[:, 1::2], axis=0)
+            axis.plot(range(2, 101, 2), median, label=player, linewidth=1.4)
         axis.set(yscale="log", title=f"{group or 'all'} ({len(course)})")
+        axis.minorticks_off()
     figure.supxlabel("trials, in per cent of all")
     figure.supylabel("regret of the best so far, median")
     handles, names = axes[0, 0].get_legend_handles_labels()

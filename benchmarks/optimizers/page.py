@@ -23,8 +23,10 @@ from hyperlens.words import counted
 PARTS = (25, 50, 100)  # per cent of the trials, after which the best so far is shown
 PICTURE = "optimizers.svg"  # beside the page
 WHY_NOT = {
+    "SMAC3 black-box": " (16 s of the processor for 50 trials in two dimensions; the table at the end "
+    "has it)",
     "HEBO": " (version 0.3.6 asks for NumPy below 1.25 and pymoo 0.6.0; beside newer ones a search of "
-    "50 trials in two dimensions had not ended after 100 seconds of the clock)"
+    "50 trials in two dimensions had not ended after 100 seconds of the clock)",
 }
 GROUPS = {
     "smooth": "BBOB 1, 5 to 9",
