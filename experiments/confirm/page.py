@@ -118,11 +118,20 @@ def _halved(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:
     words = [f"{'halve' if part <= 0.5 else 'do not halve'}" for part in (shares, effects)]
     return (
         f"It was wanted that 20 chosen trials halve the errors: they {words[0]} that of shares "
-        f"({shares:.0%} is left) and {words[1]} that of effects ({effects:.0%}). Half of the error of "
+        f"({shares:.0%} is left, {_again(these, base, 'error')} with tasks drawn again, at 90 %) and "
+        f"{words[1]} that of effects ({effects:.0%}, {_again(these, base, 'effect')}). Half of the error of "
         f"shares, {mean(base, 'error') / 2:.1f} points, is about what 100 random trials leave that are "
         "learnt alone (real_runs.md): 20 trials would have to tell as much as those. Compare the rows "
         "of 10 trials before choosing so few."
     )
+
+
+def _again(these: Sequence[Row], base: Sequence[Row], key: str) -> str:
+    """Between which ends the part that is left lies if tasks are drawn again."""
+    then, before = (np.array([row[key] for row in part]) for part in (these, base))
+    drawn = np.random.default_rng(0).integers(len(then), size=(10_000, len(then)))
+    low, high = np.quantile(then[drawn].mean(axis=1) / before[drawn].mean(axis=1), [0.05, 0.95])
+    return f"{low:.0%} to {high:.0%}"
 
 
 def _line(
