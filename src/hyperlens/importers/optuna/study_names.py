@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from hyperlens.importers.files import start_of
 from hyperlens.importers.optuna.journal import studies_in
-from hyperlens.importers.optuna.sqlite_snapshot import snapshot
+from hyperlens.importers.optuna.sqlite_snapshot import open_read_only, snapshot
 from hyperlens.runs import databases
 
 _NAMES = "SELECT study_name FROM studies ORDER BY study_id"
@@ -43,6 +43,7 @@ def asked(source: str, question: Callable[[Ask], Answer]) -> Answer | None:
         return None
     path = Path(source if address is None else address.database or "").expanduser()
     if path.is_file() and start_of(path).startswith(b"SQLite format 3\0"):
-        with suppress(sqlite3.Error), closing(snapshot(path)) as connection:
-            return question(connection.execute)
+        for opened in (open_read_only, snapshot):  # few questions take less time than a copy
+            with suppress(sqlite3.Error), closing(opened(path)) as connection:
+                return question(connection.execute)
     return None
