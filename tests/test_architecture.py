@@ -41,7 +41,7 @@ MAY_USE = {
     "notebook": {"tables"},
     "spaces": {"notebook", "tables", "words", "errors"},
     "proposal": set(),
-    "record": {"notebook", "tables", "plain", "errors"},
+    "record": {"notebook", "tables", "plain", "words", "errors"},
     "runs": {"proposal", "spaces", "notebook", "tables", "words", "errors"},
     "surrogates": {"spaces", "notebook", "words"},
     "importers": {"proposal", "runs", "spaces", "words", "errors"},

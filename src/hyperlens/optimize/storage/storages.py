@@ -21,7 +21,7 @@ Storage: TypeAlias = Union[str, Path, "BaseStorage", None]
 
 JOURNALS = (".log", ".journal", ".jsonl")
 PATIENCE = 60  # seconds to wait for another process that writes to a SQLite file
-DAMAGED = ("malformed", "not a database")  # what SQLite says of a file that it cannot read
+DAMAGED = "malformed"  # what SQLite says of a database that it cannot read
 TRIES = 5  # two processes that create the same tables at once disturb each other
 
 
@@ -100,7 +100,7 @@ def _database(address: URL) -> tuple[BaseStorage, str]:
                 continue
             reason = " ".join(str(getattr(problem, "orig", None) or problem).split())[:160]
             shown = address.render_as_string(hide_password=True)
-            if any(words in reason for words in DAMAGED):
+            if DAMAGED in reason:
                 raise SourceError(
                     f"The storage '{shown}' is damaged ({reason}); restore it from a backup, or choose "
                     "another file for the storage."
