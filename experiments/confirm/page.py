@@ -120,9 +120,9 @@ def _halved(at: dict[tuple[str, str, int], Row], tasks: Sequence[str]) -> str:
         f"It was wanted that 20 chosen trials halve the errors: they {words[0]} that of shares "
         f"({shares:.0%} is left, {_again(these, base, 'error')} with tasks drawn again, at 90 %) and "
         f"{words[1]} that of effects ({effects:.0%}, {_again(these, base, 'effect')}). Half of the "
-        f"error of shares, {mean(base, 'error') / 2:.1f} points, is about what 100 random trials leave that are "
-        "learnt alone (real_runs.md): 20 trials would have to tell as much as those. Compare the rows "
-        "of 10 trials before choosing so few."
+        f"error of shares, {mean(base, 'error') / 2:.1f} points, is about what 100 random trials leave "
+        "that are learnt alone (real_runs.md): 20 trials would have to tell as much as those. Compare "
+        "the rows of 10 trials before choosing so few."
     )
 
 
