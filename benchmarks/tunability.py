@@ -23,8 +23,8 @@ import hyperlens as hl
 from benchmarks import tunability_examples
 from benchmarks.effects import run
 from benchmarks.machine import description
+from hyperlens.explain.models.curves import expected_at
 from hyperlens.explain.models.fitting import Fitted
-from hyperlens.explain.tunability.board import expected_at
 from hyperlens.explain.tunability.faithful import faithful_pairs
 from hyperlens.explain.tunability.lattice import members
 from hyperlens.explain.tunability.worths import Game
@@ -47,7 +47,7 @@ class Regressor:
         self.fitted = fitted
 
     def predict(self, X: Any) -> FloatArray:
-        return -expected_at(self.fitted, np.atleast_2d(np.asarray(X, dtype=float)))
+        return -expected_at(self.fitted.model, np.atleast_2d(np.asarray(X, dtype=float)))
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -83,11 +83,11 @@ def truth(fitted: Fitted, game: Game) -> FloatArray:
     spread = game == "sensitivity"
     points = (nodes + 1) / 2 if spread else np.linspace(0.0, 1.0, POINTS)
     worth = np.zeros((1 << SMALL, 1))
-    here = expected_at(fitted, np.full((1, SMALL), 0.5))[0]
+    here = expected_at(fitted.model, np.full((1, SMALL), 0.5))[0]
     for S, inside in enumerate(members(SMALL)):
         axes = [points if member else np.array([0.5]) for member in inside]
         mesh = np.meshgrid(*axes, indexing="ij")
-        costs = expected_at(fitted, np.column_stack([part.ravel() for part in mesh]))
+        costs = expected_at(fitted.model, np.column_stack([part.ravel() for part in mesh]))
         if spread:
             each = [weights / 2 if member else np.ones(1) for member in inside]
             w = np.array([np.prod(one) for one in product(*each)])

@@ -30,7 +30,7 @@ from hyperlens.spaces.cube import BoolArray, IntArray
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "across.md"
 TRIALS, SIZE = 100, 3
 SEARCHES = ("nothing", "first=portfolio", "learn_from=runs")
-AFTER, SEEDS = (5, 10, 20, 40), 3  # trials of a search, and how often each is run
+AFTER, SEEDS = (5, 10, 20, 40), 2  # trials of a search, and how often each is run
 
 
 def history(

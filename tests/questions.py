@@ -26,6 +26,8 @@ def told_apart(name: str = "lr", text: str = "plain") -> TopImportance:
         trials=40,
         top=4,
         bound=0.5,
+        leads="trials",
+        uneven=1.1,
         parameters=(name, "opt"),
         importance=np.array([0.03, 0.01]),
         share=np.array([0.75, 0.25]),
@@ -33,8 +35,13 @@ def told_apart(name: str = "lr", text: str = "plain") -> TopImportance:
         high=np.array([0.9, 0.5]),
         chance=np.array([0.02, 0.02]),
         active=np.array([4, 4]),
+        space_share=np.array([0.8, 0.2]),
+        space_low=np.array([0.6, 0.1]),
+        space_high=np.array([0.9, 0.4]),
+        space_first=np.array([1.0, 0.0]),
         level=0.9,
         seed=7,
+        verdict=None,
         notes=(text,),
     )
 

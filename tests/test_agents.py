@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def test_answers_are_those_of_the_records(answers: Answers, source: Source) -> N
     assert answers.effect(key(answers), "x")["sentence"].startswith(
         hl.effect(history, "x").sentence
     )
-    for name in ("summary", "tunability", "why", "advise"):
+    for name in ("summary", "top_importance", "tunability", "why", "advise"):
         assert json.loads(json.dumps(getattr(answers, name)(key(answers))))["sentence"]
     assert "0.1" in answers.reach(key(answers), 0.1)["sentence"]
 
@@ -105,3 +106,31 @@ def test_the_client_of_the_sdk_is_answered(source: Source) -> None:
     assert all(tool.description for tool in tools)
     assert "The lowest cost is" in told["sentence"]
     assert "'z'" in wrong["problem"]
+
+
+def test_the_command_answers_the_client_and_writes_nothing(source: Source) -> None:
+    """The whole way: a process of its own over standard input and output, as assistants start it."""
+    pytest.importorskip("mcp")
+    import anyio
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    file = Path(source.where.removeprefix("sqlite:///"))
+    before = file.read_bytes(), sorted(file.parent.iterdir())
+    asked = StdioServerParameters(
+        command=sys.executable, args=["-m", "hyperlens", "mcp", source.where]
+    )
+
+    async def ask() -> dict[str, Any]:
+        with anyio.fail_after(120):
+            async with Client(asked) as client:
+                listed = await client.call_tool("list_runs", {})
+                run = json.loads(listed.content[0].text)["runs"][0]["run"]
+                told = await client.call_tool("top_importance", {"run": run})
+                answer: dict[str, Any] = json.loads(told.content[0].text)
+                return answer
+
+    told = anyio.run(ask)
+    assert "the best 2 of 15 trials" in told["sentence"]
+    assert told["tables"][0]["columns"][0] == "parameter"
+    assert (file.read_bytes(), sorted(file.parent.iterdir())) == before

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import optuna
 import pytest
 
 import hyperlens as hl
+from hyperlens.explain.top.over_space import POINTS, over_space
 from hyperlens.explain.top.top_importance import _bounds
 from hyperlens.record import Record
+from hyperlens.spaces.points import sobol
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -110,16 +114,92 @@ def test_equal_costs_count_with_the_last_of_the_top() -> None:
     )
 
 
-def test_a_search_that_crowds_is_said_to_tell_of_its_corner() -> None:
-    """Trials all over the space against trials of which most lie in one corner of it."""
+def run_at(space: hl.Space, X: Any, cost: Any) -> hl.History:
+    """Trials at vectors X, by what they cost."""
+    values = space.decode(X)
+    trials = [hl.Trial(k, v, (float(cost(v)),)) for k, v in enumerate(values)]
+    return hl.History(space, (hl.Objective("loss"),), tuple(trials))
+
+
+def test_of_a_search_that_went_to_a_corner_the_space_leads() -> None:
+    """Where nearly all trials have a good 'a', they are told apart by 'b'; over the space it is 'a'."""
     space = hl.Space.of([hl.Parameter(name, "float", 0.0, 1.0) for name in "ab"])
-    even = space.sample(60, 0)
-    corner = np.vstack([even[:20], 0.7 + 0.01 * even[20:]])
-    for X, crowded in ((even, False), (corner, True)):
-        trials = [
-            hl.Trial(k, v, (float(x[0]),))
-            for k, (v, x) in enumerate(zip(space.decode(X), X, strict=True))
-        ]
-        run = hl.History(space, (hl.Objective("loss"),), tuple(trials))
-        notes = hl.top_importance(run).notes
-        assert any("good corner" in note for note in notes) == crowded
+
+    def cost(v: Any) -> float:
+        return float(v["a"] + 0.1 * v["b"])
+
+    even = space.sample(80, 0)
+    corner = np.vstack([even[:15], even[15:] * [0.02, 1.0]])
+    many = hl.top_importance(run_at(space, space.sample(5000, 1), cost))
+    true = dict(zip(many.parameters, many.share.tolist(), strict=True))
+    found = hl.top_importance(run_at(space, corner, cost))
+    assert found.uneven > 2
+    assert (found.leads, found.parameters) == ("space", ("a", "b"))
+    assert found.share[1] > 0.5 > true["b"]  # the trials alone would name the other one
+    assert found.space_share[0] == pytest.approx(true["a"], abs=0.02)  # 5000 trials err by 0.001
+    assert found.space_first[0] > 0.9
+    assert "Over the whole space" in found.sentence
+    assert "In this search itself 'b' tells the best 8 of 80 trials apart most" in found.sentence
+    assert [t.columns[1] for t in found.tables] == ["share over the space", "share in the trials"]
+    assert found.plot().data[0].name == "over the space"
+    alike = hl.top_importance(run_at(space, even, cost))
+    assert alike.uneven < 2
+    assert (alike.leads, alike.verdict, alike.parameters[0]) == ("trials", None, "a")
+    assert alike.sentence.startswith("What tells the best 8 of 80 trials from the rest most is 'a'")
+
+
+@dataclass(frozen=True)
+class Known:
+    """Two functions that are known, in the place of a process; its intervals are twice as wide."""
+
+    space: hl.Space
+    widened: float = 2.0
+
+    def costs(self, X: Any) -> Any:
+        values = self.space.decode(X)
+        return np.array([[_first(v), _second(v)] for v in values])
+
+
+def _first(v: Any) -> float:
+    return float(0.1 * v["x"] + (v["kind"] != "a") * 9 + v.get("extra", 0.0))
+
+
+def _second(v: Any) -> float:
+    return float(v["x"] + 0.1 * (v["kind"] == "b"))
+
+
+def test_over_the_space_it_is_the_number_of_even_trials_of_each_function() -> None:
+    """By a second route: the same points as the trials of a run, a conditional parameter among them."""
+    x, extra = (hl.Parameter(name, "float", 0.0, 1.0) for name in ("x", "extra"))
+    kind = hl.Parameter("kind", "categorical", choices=("a", "b", "c"))
+    space = hl.Space.of([x, kind, extra], {"extra": ((("kind", "equal", "a"),),)})
+    found = over_space(Known(space), space, 0.2, 0.9, 3)  # type: ignore[arg-type]
+    X = space.cube.vectors(sobol(POINTS, 3, 3))
+    each = []
+    for cost in (_first, _second):
+        one = hl.top_importance(run_at(space, X, cost), quantile=0.2)
+        each.append(
+            [one.share[one.parameters.index(name)] for name in space.names]  # in the space's order
+        )
+    assert found.share == pytest.approx(np.mean(each, axis=0))
+    left, right = np.sort(each, axis=0)
+    reach = 2 * 0.9 * (right - left) / 2  # 0.9 of the way from the middle, twice as far
+    assert found.low == pytest.approx(np.maximum((left + right) / 2 - reach, 0))
+    assert found.high == pytest.approx(np.minimum((left + right) / 2 + reach, 1))
+    first = [space.names[int(np.argmax(one))] for one in each]
+    assert len(set(first)) == 2
+    assert found.first.tolist() == [first.count(name) / 2 for name in space.names]
+
+
+def test_an_uneven_search_that_no_surrogate_explains_says_what_it_tells() -> None:
+    space = hl.Space.of([hl.Parameter("x", "float", 0.0, 1.0)])
+    X = np.r_[np.full(15, 0.5), 0.5 + 1e-3 * np.arange(15)][:, None]
+    run = run_at(space, X, lambda v: v["x"])
+    refusal = hl.AnalysisError("No surrogate today.")
+    with patch("hyperlens.explain.top.top_importance.leader", side_effect=refusal):
+        found = hl.top_importance(run)
+    assert (found.leads, found.verdict) == ("trials", None)
+    assert np.isnan(found.space_share).all()
+    assert "from where it went" in found.notes[-1]
+    assert found.notes[-1].endswith("No surrogate today.")
+    assert len(found.tables) == len(found.plot().data) == 1

@@ -46,6 +46,10 @@ class Answers:
         """Which parameters the variance of the cost comes from, with intervals and a verdict."""
         return self._told(run, lambda h, o: hl.importance(h, objective=o), objective)
 
+    def top_importance(self, run: str, objective: str | None = None) -> dict[str, Any]:
+        """Which parameters tell the best tenth from the rest, over the space and in the trials."""
+        return self._told(run, lambda h, o: hl.top_importance(h, objective=o), objective)
+
     def effect(self, run: str, parameter: str, objective: str | None = None) -> dict[str, Any]:
         """How the cost depends on a parameter, with a band."""
         name = _short(parameter)

@@ -12,7 +12,19 @@ from hyperlens.agents.answers import Answers
 from hyperlens.dashboard.catalogue import Source
 from hyperlens.errors import HyperlensError, SourceError
 
-TOOLS = (*("list_runs", "summary", "importance", "effect", "tunability", "why", "advise", "reach"),)
+TOOLS = (
+    *(
+        "list_runs",
+        "summary",
+        "importance",
+        "top_importance",
+        "effect",
+        "tunability",
+        "why",
+        "advise",
+    ),
+    "reach",
+)
 INSTRUCTIONS = (
     "Runs of hyperparameter searches, explained. Begin with list_runs; all other tools take the key of "
     "a run from there. Say the verdict with what you report: what is not to be trusted is a guess. "

@@ -18,12 +18,19 @@ TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".pt", ".pth")
 
 
+def each_run(source: str) -> list[str]:
+    """The runs of a folder that holds several, where many can be asked about; else what was given."""
+    path = Path(source).expanduser()
+    if "://" in source or not path.is_dir() or folder_kind(path) is not None:
+        return [source]
+    found = _found(path, [])
+    return [str(run) for run, _ in found] if len(found) > 1 else [source]
+
+
 def read_found(folder: Path, options: ReadOptions) -> History:
     """Read the one run that lies in a folder; of several, or of none, say what was found."""
     looked: list[Path] = []
-    found = list(_runs_below(folder, DEEPEST, looked))
-    if any(kind.certain for _, kind in found):  # a table beside a run is a part of it
-        found = [(path, kind) for path, kind in found if kind.certain]
+    found = _found(folder, looked)
     if not found:
         raise SourceError(_nothing(folder, looked))
     if len(found) > 1:
@@ -37,6 +44,13 @@ def read_found(folder: Path, options: ReadOptions) -> History:
     history = kind.read(options)
     note = f"Of the folder '{folder.name}', '{path.relative_to(folder)}' was read ({kind.tool})."
     return replace(history, notes=(note, *history.notes))
+
+
+def _found(folder: Path, looked: list[Path]) -> list[tuple[Path, Kind]]:
+    found = list(_runs_below(folder, DEEPEST, looked))
+    if any(kind.certain for _, kind in found):  # a table beside a run is a part of it
+        return [(path, kind) for path, kind in found if kind.certain]
+    return found
 
 
 def _runs_below(folder: Path, depth: int, looked: list[Path]) -> Iterator[tuple[Path, Kind]]:

@@ -73,7 +73,7 @@ PLAN = (
     Section("marginals", "Importance", "parameters.marginals", by=("surrogate",)),
     Section("interactions", "Importance", "parameters.interactions", by=("surrogate",)),
     Section("tunability", "Importance", "parameters.tunability", by=("surrogate",)),
-    Section("top_importance", "Importance", "questions.top_importance", quick=True),
+    Section("top_importance", "Importance", "questions.top_importance"),
     Section("best", "Importance", "parameters.best", by=("surrogate",)),
     Section("effects_of", "Effects", "parameters.effects_of", by=("surrogate",)),
     Section("effects", "Effects", "parameters.effects", by=("surrogate", "parameter")),

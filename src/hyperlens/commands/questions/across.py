@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,11 @@ from hyperlens.words import counted
 def across(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE", help="Two or more runs of one space.", show_default=False),
+        typer.Argument(
+            metavar="SOURCE",
+            help="Two or more runs of one space, or folders of them.",
+            show_default=False,
+        ),
     ],
     reading: TableReading,
     *,
@@ -50,11 +55,12 @@ def across(
     form: Form = "table",
 ) -> None:
     from hyperlens import terminal
+    from hyperlens.importers.finding import each_run
     from hyperlens.reports import check, write
 
-    for path in filter(None, (html, out)):
-        for source in sources:
-            refuse_overwriting(source, path)
+    sources = [run for source in sources for run in each_run(source)]
+    for source, path in product(sources, filter(None, (html, out))):
+        refuse_overwriting(source, path)
         check(path)
     with terminal.announced_compilation(), terminal.progress() as step:
         histories, objective = _read(sources, reading, part, step)
@@ -67,11 +73,14 @@ def across(
         )
     print_record(record if parameter is None else record.effect(parameter), form, [])
     if out:
-        text = json.dumps([dict(one) for one in record.portfolio], indent=1, allow_nan=False)
         what = f"{counted(len(record.portfolio), 'configuration')} to begin with"
-        typer.echo(f"{what}: {terminal.printable(write(out, text + chr(10)))}", err=True)
+        typer.echo(f"{what}: {terminal.printable(write(out, _portfolio(record)))}", err=True)
     if html:
         typer.echo(f"Report: {terminal.printable(write(html, _page(record)))}", err=True)
+
+
+def _portfolio(record: hl.Across) -> str:
+    return json.dumps([dict(one) for one in record.portfolio], indent=1, allow_nan=False) + "\n"
 
 
 def _page(record: hl.Across) -> str:

@@ -13,7 +13,9 @@ from hyperlens.commands.signatures import expanded
 def mcp(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE", help="Runs, or storages of runs.", show_default=False),
+        typer.Argument(
+            metavar="SOURCE", help="Runs, storages or folders of runs.", show_default=False
+        ),
     ],
     reading: Reading,
 ) -> None:
@@ -21,8 +23,10 @@ def mcp(
     from hyperlens.agents.protocol_server import server
     from hyperlens.dashboard.access.server import check
     from hyperlens.dashboard.catalogue import Source
+    from hyperlens.importers.finding import each_run
 
-    runs = tuple(Source(where, **asdict(reading)) for where in sources)
+    every = [run for where in sources for run in each_run(where)]
+    runs = tuple(Source(where, **asdict(reading)) for where in every)
     made = server(runs)
     check(runs)
     made.run("stdio")

@@ -23,8 +23,10 @@ from hyperlens.explain.across.pooling import pooled
 from hyperlens.explain.across.portfolio import candidates, greedy, regrets
 from hyperlens.explain.importance.shares import shares
 from hyperlens.explain.models.fitting import Fitted
+from hyperlens.explain.models.leader import EVEN as UNEVEN
 from hyperlens.explain.models.leader import leader
 from hyperlens.explain.models.verdict import Verdict, guessed
+from hyperlens.explain.run.bias import unevenness
 from hyperlens.record import Record
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
@@ -40,7 +42,8 @@ class Across(Record):
 
     `share` and `std` are of each run (runs, parameters). `alike` is the mean correlation of effects
     over pairs of runs. `portfolio` are configurations that do well everywhere, `regret` what each
-    leaves with those before it, in units of what lies between a run's best and its median; `default`
+    leaves with those before it, in units of what lies between the best and the median of the space;
+    `default`
     and `single` are the regrets of the space's default and of each run's own best (runs,). `places`
     (runs, 2) is a map on which runs lie close that have like effects. `effects` are pooled, one a
     parameter.
@@ -144,12 +147,14 @@ def across(
     fits = _fits(named, objective, seed, progress)
     space, goal = _first(named).space, _first(named).objective(objective)
     share, std = _shares(list(named.values()), fits, level, seed)
-    found = pooled(share, std**2, level)
+    shared = np.array([unevenness(f.cube, f.training.X, seed) > UNEVEN for f in fits])
+    found = pooled(share, std**2, level, shared)
     order = np.argsort(-found.mean, kind="stable")
     verdicts, most = tuple(f.quality.verdict for f in fits), order[0]
     verdict = verdict_of(verdicts, space.names[most], found.low[most], found.high[most])
     effects = tuple(
-        pooled_effect(named, fits, space.names[k], objective, level, seed, verdict) for k in order
+        pooled_effect(named, fits, space.names[k], objective, level, seed, verdict, shared)
+        for k in order
     )
     with one_thread():
         X, best = candidates(fits, space.cube, space.encode([space.default])[0], seed)
@@ -169,10 +174,7 @@ def across(
         high=np.minimum(found.high[order], 1.0),
         next_low=np.maximum(found.next_low[order], 0.0),
         next_high=np.minimum(found.next_high[order], 1.0),
-        tau=found.tau[order],
-        i2=found.i2[order],
-        i2_low=found.i2_low[order],
-        i2_high=found.i2_high[order],
+        **{name: getattr(found, name)[order] for name in ("tau", "i2", "i2_low", "i2_high")},
         alike=alike(effects),
         portfolio=tuple(space.decode(X[chosen])),
         regret=np.minimum.accumulate(regret[:, chosen], axis=1).mean(axis=0),

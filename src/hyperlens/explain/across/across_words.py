@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from hyperlens.explain.across.across import Across
 
 MATTERS = 0.05  # a smaller share is not spoken of
-WELL = 1.0  # regret below which a configuration does well: better than the median trial
+WELL = 0.5  # regret below which a configuration does well: half of what a median one leaves
 POOLED = "Mean share of the variance over runs (random effects), and its interval."
 NEXT = "Where the share of one more run of this kind is expected."
 ALIKE = "Mean correlation between the effects of each two runs: 1 the same shape, 0 unrelated."
 REGRET = (
     "What it is expected to be worse than the best of each run, on average over runs, with those above "
-    "it at hand: 0 the best everywhere, 1 no better than a run's median trial."
+    "it at hand: 0 the best everywhere, 1 no better than half of the space."
 )
 
 
@@ -61,6 +61,6 @@ def _common(record: Across) -> str:
         else "No configuration does well everywhere: the best on average"
     )
     return (
-        f" {lead} leaves {decimals(float(record.regret[0]))} of what lies between best and median, the "
-        f"default {decimals(record.default)}."
+        f" {lead} leaves {decimals(float(record.regret[0]))} of what lies between the best and the "
+        f"median of the space, the default {decimals(record.default)}."
     )

@@ -20,7 +20,7 @@ from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.verdict import Verdict, guessed
 from hyperlens.record import Record
 from hyperlens.runs.history import History
-from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, decimals, percent, setting
 
@@ -143,8 +143,10 @@ def pooled_effect(
     level: float,
     seed: int,
     verdict: Verdict,
+    shared: BoolArray,
 ) -> PooledEffect:
-    """The effect of a parameter in runs of one space, each by its own leader, and pooled."""
+    """The effect of a parameter in runs of one space, each by its own leader, and pooled; `shared` are
+    runs whose errors are no independent ones."""
     first = next(iter(named.values()))
     found, errors = [], []
     codes, values = first.space.grid(parameter, GRID)
@@ -158,7 +160,7 @@ def pooled_effect(
         errors.append(np.maximum(std / spread, LEAST))
     each, std = np.array(found), np.array(errors)
     known = np.asarray(~np.isnan(each).any(axis=0))
-    over = pooled(each[:, known], std[:, known] ** 2, level)
+    over = pooled(each[:, known], std[:, known] ** 2, level, shared)
     target = first.objective(objective)
 
     def whole(part: FloatArray) -> FloatArray:

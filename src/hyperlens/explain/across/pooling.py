@@ -2,9 +2,18 @@
 
 A random-effects model: run i truly has theta_i, drawn around mu with variance tau2, and measures it with
 variance v_i. tau2 is where the weighted squares are as large as they should be (Paule and Mandel 1982);
-the interval of mu is that of Hartung and Knapp 2001, the prediction interval of a further run that of
-Higgins et al. 2009. The interval of tau2 holds all values with which the weighted squares are no larger
-and no smaller than chance has them (Viechtbauer 2007).
+the interval of mu is that of Hartung and Knapp 2001. The interval of tau2 holds all values with which
+the weighted squares are no larger and no smaller than chance has them (Viechtbauer 2007).
+
+Errors that runs say of themselves are rather too large, so tau2 comes out too small. The prediction
+interval of a further run (Higgins et al. 2009) therefore takes all that is seen between runs for a
+difference of theirs; with tau2 alone it holds two thirds of what it says. And where runs differ by less
+than their errors, these are taken for as much smaller before it is said how large tau2 may be at the
+most: else nothing at all would be left to it.
+
+Errors of runs that lie evenly are their own and average out. Searches that favour some parts of a space
+leave out the same ones, and err there alike; so the errors of such runs are taken for shared, and what
+they leave open of the mean does not shrink with their number.
 
 Symbols
     k        runs
@@ -20,7 +29,7 @@ import numpy as np
 import scipy
 from scipy.optimize import elementwise
 
-from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.cube import BoolArray, FloatArray
 
 FEWEST_PREDICTED = 3  # runs from which one more can be predicted
 
@@ -41,8 +50,9 @@ class Pooled:
     i2_high: FloatArray
 
 
-def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
-    """Pool numbers of k runs (k, numbers), each with the variance of its own error.
+def pooled(y: FloatArray, v: FloatArray, level: float, shared: BoolArray | None = None) -> Pooled:
+    """Pool numbers of k runs (k, numbers), each with the variance of its error; `shared` (k,) says whose
+    errors are no independent ones.
 
     >>> found = pooled(np.array([[1.0], [3.0], [5.0]]), np.full((3, 1), 1.0), 0.9)
     >>> found.mean.round(9), found.tau.round(9) ** 2  # the variance of 4 less that of the error
@@ -53,13 +63,20 @@ def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
     w = 1 / (v + tau2)
     mean = (w * y).sum(axis=0) / w.sum(axis=0)
     spread = np.maximum(_Q(y, w) / max(k - 1, 1), 1.0)  # never narrower than without Hartung-Knapp
-    error = np.sqrt(spread / w.sum(axis=0))
-    reach = _quantile(level, k - 1) * error
-    ahead = _quantile(level, k - 2) * np.sqrt(tau2 + error**2)
+    together = np.zeros(k) if shared is None else np.asarray(shared, dtype=float)
+    alike = together @ (w * np.sqrt(v)) / w.sum(axis=0)  # standard deviation of errors that are one
+    error = np.sqrt(spread / w.sum(axis=0) + alike**2)
+    reach = np.hypot(
+        _quantile(level, k - 1) * np.sqrt(spread / w.sum(axis=0)), _normal(level) * alike
+    )
+    seen = (w * (y - mean) ** 2).sum(axis=0) / w.sum(axis=0) * k / (k - 1)
+    ahead = _quantile(level, k - 2) * np.sqrt(np.maximum(tau2, seen) + error**2)
     plain = 1 / v
     typical = (k - 1) * plain.sum(axis=0) / (plain.sum(axis=0) ** 2 - (plain**2).sum(axis=0))
     by_chance = scipy.stats.chi2.ppf([(1 + level) / 2, (1 - level) / 2], k - 1)
-    least, most = (_tau2(y, v, float(q)) for q in by_chance)
+    least = _tau2(y, v, float(by_chance[0]))
+    smaller = np.clip(_Q(y, plain) / (k - 1), np.finfo(float).eps, 1.0)  # than they say
+    most = _tau2(y, smaller * v, float(by_chance[1]))
     return Pooled(
         mean,
         mean - reach,
@@ -69,7 +86,7 @@ def pooled(y: FloatArray, v: FloatArray, level: float) -> Pooled:
         np.sqrt(tau2),
         tau2 / (tau2 + typical),
         least / (least + typical),
-        most / (most + typical),
+        most / (most + smaller * typical),
     )
 
 
@@ -90,6 +107,10 @@ def _tau2(y: FloatArray, v: FloatArray, wanted: float) -> FloatArray:
     ends = np.zeros(y.shape[1]), np.asarray(squares / wanted + v.max(axis=0))
     found = elementwise.find_root(above, ends, args=(*y, *v))
     return np.where(above(ends[0], *y, *v) <= 0, 0.0, found.x)
+
+
+def _normal(level: float) -> float:
+    return float(scipy.stats.norm.ppf((1 + level) / 2))
 
 
 def _quantile(level: float, freedom: int) -> float:

@@ -4,12 +4,13 @@ Symbols
     r        runs
     c        candidates
     regret   (r, c), what each run's surrogate expects of each candidate above the best of all, in units
-             of what lies between that best and the run's median cost
+             of what lies between that best and the median over the space: that of an optimiser's
+             trials is next to its best
 """
 
 import numpy as np
 
-from hyperlens.explain.models.curves import mean_of
+from hyperlens.explain.models.curves import expected_at
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.spaces.points import sobol
@@ -28,12 +29,12 @@ def candidates(
 
 
 def regrets(fits: list[Fitted], X: FloatArray) -> FloatArray:
-    """Of candidates X (c, d) in every run, (r, c)."""
+    """Of candidates X (c, d), the last of which are all over the space, in every run, (r, c)."""
     found = []
     for fitted in fits:
-        mean = mean_of(fitted.model, X)
+        mean = expected_at(fitted.model, X)
         best = float(mean.min())
-        scale = float(np.median(fitted.training.y)) - best
+        scale = float(np.median(mean[-EVEN:])) - best
         found.append((mean - best) / scale if scale > 0 else 0.0 * mean)
     return np.array(found)
 

@@ -28,6 +28,12 @@ def mean_of(model: Predictor, X: FloatArray) -> FloatArray:
     return model.mean(X) if isinstance(model, (Additive, GP)) else model.predict(X)[0]
 
 
+def expected_at(model: Predictor, X: FloatArray) -> FloatArray:
+    """What is expected to be the cost at single vectors X (n, d): of an additive process the mean of
+    functions as they were drawn, which are exacter there than when they are written for the space."""
+    return model.costs(X).mean(axis=1) if isinstance(model, Additive) else mean_of(model, X)
+
+
 @dataclass(frozen=True)
 class Curves:
     """One row a configuration, one column a grid point; nan where S cannot be active."""

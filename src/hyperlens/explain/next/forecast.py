@@ -249,8 +249,9 @@ def prospects(
     check_single(history, objective)
     y = history.data(objective).y
     if len(y) < FEWEST:
+        verb = "says" if len(y) == 1 else "say"
         raise AnalysisError(
-            f"{counted(len(y), 'trial')} with a cost say nothing of more of them; run at least "
+            f"{counted(len(y), 'trial')} with a cost {verb} nothing of more of them; run at least "
             f"{FEWEST} first."
         )
     check_scale(y)

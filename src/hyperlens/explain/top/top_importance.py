@@ -1,60 +1,61 @@
-"""Importance for reaching the top: which parameters tell the best trials from the rest.
+"""Importance for reaching the top: which parameters tell the best from the rest.
 
-PED-ANOVA (Watanabe et al. 2023), with conditions by regimes (Baba et al. 2026): a parameter matters
-as far as the density of its values among the top differs from that among all trials. It asks where
-good trials lie, not what moves costs elsewhere. Intervals are of trials drawn anew; what chance alone
-would give is that of tops drawn at random.
-
-Symbols
-    gamma    part of the trials that are the top
-    alpha, beta   parts of the top, and of all trials, in which the parameter is active
-    importance    gamma^2 alpha^2 / beta D (densities.py)
+Two questions, by one number (regimes.py). Of the trials: where this search's best lie beside its
+other trials, with intervals of trials drawn anew, and what chance alone would give, which is that of
+tops drawn at random. Over the space: where the best part of all configurations lies, by functions drawn
+from the surrogate (over_space.py). Of trials that lie evenly the two are one, and trials need no
+surrogate; of what an optimiser leaves they are not, and only the second says what leads to the top. So
+that one leads there.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.top.densities import divergence, grid_size
+from hyperlens.explain.models.leader import EVEN, leader
+from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge, of_share
+from hyperlens.explain.run.bias import unevenness
+from hyperlens.explain.top.over_space import OverSpace, over_space
+from hyperlens.explain.top.regimes import importances, parts, places_of, top_of
+from hyperlens.explain.top.top_words import (
+    CHANCE,
+    FIRST,
+    RAW,
+    SHARE,
+    SPACE_SHARE,
+    said,
+)
 from hyperlens.record import Record
 from hyperlens.runs.history import History
-from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
-from hyperlens.spaces.parameter import Parameter
-from hyperlens.surrogates.additive.crowding import CROWDED, crowd
+from hyperlens.spaces.cube import FloatArray, IntArray
+from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.tables import Column, Table, between, ends, table
 from hyperlens.words import counted, number, percent, tenths
 
 RESAMPLES = 100
 BY_CHANCE = 0.05  # how often a top drawn at random is taken for something
-FEWEST, FEWEST_ACTIVE = 5, 2  # trials of the top that say something; of a regime
-SHARE = "The part of what tells the best trials from the rest that is due to this parameter."
-CHANCE = (
-    "Whether the importance is larger than what chance gives: tops drawn at random exceed that bound, "
-    "with any of all parameters, in one of twenty cases."
-)
-RAW = "PED-ANOVA's own number: the Pearson divergence of top and all, weighted by the regime."
+FEWEST = 5  # trials of the top that say something
 NOTHING_VARIES = (
     "This run has no parameter that varies, so nothing can tell its trials apart; name a run of a "
     "search."
-)
-OTHER = (
-    "This is where the best trials lie; shares of the variance say what moves costs over the space, "
-    "and a parameter may do one without the other."
 )
 
 
 @dataclass(frozen=True)
 class TopImportance(Record):
-    """Parameters by their importance, the largest first; `share` is its part of the sum of all.
+    """Parameters by the share that `leads`, the largest first; shares are parts of the sum of all.
 
-    `low` and `high` are of the share, over trials drawn anew. `chance` are bounds of the importance that
-    tops drawn at random pass, with any of the parameters, in one of twenty cases: what lies below may be
-    chance. `active` is how many trials of the top have the parameter.
+    Of the trials: `importance`, its `share` with `low` and `high` over trials drawn anew, and `chance`,
+    bounds of the importance that tops drawn at random pass, with any of the parameters, in one of
+    twenty cases: what lies below may be chance. `active` is how many trials of the top have it. Over the
+    space: `space_share` with its interval, and `space_first`, in which part of the drawn functions it is
+    the largest; nan where no surrogate can be drawn from. `uneven` is how many times farther from an
+    even search the trials lie than chance has it; `verdict` is of what is said over the space.
     """
 
     objective: str
@@ -62,6 +63,8 @@ class TopImportance(Record):
     trials: int
     top: int
     bound: float
+    leads: Literal["trials", "space"]
+    uneven: float
     parameters: tuple[str, ...]
     importance: FloatArray
     share: FloatArray
@@ -69,45 +72,51 @@ class TopImportance(Record):
     high: FloatArray
     chance: FloatArray
     active: IntArray
+    space_share: FloatArray
+    space_low: FloatArray
+    space_high: FloatArray
+    space_first: FloatArray
     level: float
     seed: int
+    verdict: Verdict | None
     notes: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
-        """What tells the top from the rest, beyond chance."""
-        top = f"the best {self.top} of {counted(self.trials, 'trial')}"
-        clear = [k for k in range(len(self.parameters)) if self.importance[k] > self.chance[k]]
-        if not clear:
-            return f"Nothing tells {top} from the rest more than chance would."
-        k = clear[0]
-        interval = f"{tenths(float(self.low[k]))} to {tenths(float(self.high[k]))}"
-        return (
-            f"What tells {top} from the rest most is '{self.parameters[k]}', "
-            f"{tenths(float(self.share[k]))} of it ({percent(self.level)} interval {interval}). {OTHER}"
-        )
+        """What tells the top from the rest: over the space where that leads, and in the trials."""
+        text = said(self)
+        return text if self.verdict is None else guessed(self.verdict, text)
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        title = f"{percent(self.level)} interval"
+        """The answer that leads first."""
         beyond = [
             "yes" if i > c else "no" for i, c in zip(self.importance, self.chance, strict=True)
         ]
-        return (
-            table(
-                Column("parameter", self.parameters),
-                Column("share", self.share, tenths, SHARE),
-                Column(
-                    title, ends(self.low, self.high), between(tenths), "Over trials drawn anew."
-                ),
-                Column("importance", self.importance, number, RAW),
-                Column("beyond chance", beyond, str, CHANCE),
-                Column("active in the top", self.active, number, "Trials of the top that have it."),
-            ),
+        name = Column("parameter", self.parameters)
+        mine = (
+            Column("share in the trials", self.share, tenths, SHARE),
+            self._interval(self.low, self.high, "Over trials drawn anew."),
+            Column("importance", self.importance, number, RAW),
+            Column("beyond chance", beyond, str, CHANCE),
+            Column("active in the top", self.active, number, "Trials of the top that have it."),
         )
+        if np.isnan(self.space_share).all():
+            return (table(name, *mine),)
+        space = (
+            Column("share over the space", self.space_share, tenths, SPACE_SHARE),
+            self._interval(self.space_low, self.space_high, "Over functions of the surrogate."),
+            Column("the largest", self.space_first, percent, FIRST),
+        )
+        both = (table(name, *space), table(name, *mine))
+        return both if self.leads == "space" else both[::-1]
+
+    def _interval(self, low: FloatArray, high: FloatArray, over: str) -> Column:
+        return Column(f"{percent(self.level)} interval", ends(low, high), between(tenths), over)
 
     def _columns(self) -> dict[str, Any]:
-        names = ("importance", "share", "low", "high", "chance", "active")
+        names = ["importance", "share", "low", "high", "chance", "active"]
+        names += ["space_share", "space_low", "space_high", "space_first"]
         return {"parameter": self.parameters} | self._fields(*names)
 
 
@@ -119,111 +128,87 @@ def top_importance(
     seed: int = 0,
     objective: str | None = None,
 ) -> TopImportance:
-    """Which parameters tell the best part of the trials, `quantile`, from all of them."""
+    """Which parameters tell the best part, `quantile`, from all: of the trials, and of the space."""
     if not 0 < quantile < 1:
         raise AnalysisError(f"A quantile of {quantile:g} is no part; give one between 0 and 1.")
-    data, space = history.data(objective), history.space
+    data, space, goal = history.data(objective), history.space, history.objective(objective)
     if not len(space):
         raise AnalysisError(NOTHING_VARIES)
-    y = data.y
-    top, bound = _top(y, quantile)
+    top, bound = top_of(data.y, quantile)
     if top.all():
         raise AnalysisError(
             "All trials are equally good, so no top can be told from the rest; run trials with other "
             "costs, or choose a smaller quantile."
         )
-    axes = [_Axis.of(p, data.X[:, j]) for j, p in enumerate(space.parameters)]
-    everyone = np.arange(len(y))
-    found = _importances(axes, everyone, top)
+    mine = _of_trials(history, data.X, data.y, quantile, level, seed)
+    uneven = unevenness(space.cube, data.X, seed)
+    whole, verdict, problem = _of_space(history, quantile, level, seed, objective)
+    leads: Literal["trials", "space"] = "space" if whole and uneven > EVEN else "trials"
+    over = whole or OverSpace(*np.full((4, len(space)), np.nan))
+    order = np.argsort(-(over.share if leads == "space" else mine["importance"]), kind="stable")
+    notes = _notes(history.divergence(objective), int(top.sum()), math.ceil(quantile * len(top)))
+    return TopImportance(
+        objective=goal.name,
+        quantile=quantile,
+        trials=len(top),
+        top=int(top.sum()),
+        bound=goal.sign * bound,
+        leads=leads,
+        uneven=uneven,
+        parameters=tuple(space.names[j] for j in order),
+        **{name: values[order] for name, values in mine.items()},
+        space_share=over.share[order],
+        space_low=over.low[order],
+        space_high=over.high[order],
+        space_first=over.first[order],
+        level=level,
+        seed=seed,
+        verdict=verdict if leads == "space" else None,
+        notes=notes + (_unasked(problem) if uneven > EVEN and not whole else ()),
+    )
+
+
+def _of_trials(
+    history: History, X: FloatArray, y: FloatArray, quantile: float, level: float, seed: int
+) -> dict[str, Any]:
+    """Fields of the record, (d,) each, in the order of the space."""
+    places, everyone, (top, _) = places_of(history.space, X), np.arange(len(y)), top_of(y, quantile)
+    found = importances(places, everyone, top)
     rng = np.random.default_rng(seed)
     drawn, chance = [], []
     for _ in range(RESAMPLES):
         rows = rng.integers(len(y), size=len(y))
-        again, _ = _top(y[rows], quantile)
+        again, _ = top_of(y[rows], quantile)
         if not again.all():
-            drawn.append(_shares(_importances(axes, rows, again)))
-        chance.append(_importances(axes, everyone, rng.permutation(top)))
-    share, tails = _shares(found), [(1 - level) / 2, (1 + level) / 2]
+            drawn.append(parts(importances(places, rows, again)))
+        chance.append(importances(places, everyone, rng.permutation(top)))
+    share, tails = parts(found), [(1 - level) / 2, (1 + level) / 2]
     low, high = np.quantile(drawn, tails, axis=0) if drawn else (0 * share, 0 * share + 1)
-    order = np.argsort(-found, kind="stable")
-    return TopImportance(
-        objective=history.objective(objective).name,
-        quantile=quantile,
-        trials=len(y),
-        top=int(top.sum()),
-        bound=history.objective(objective).sign * bound,
-        parameters=tuple(space.names[j] for j in order),
-        importance=found[order],
-        share=share[order],
-        low=np.minimum(low, share)[order],
-        high=np.maximum(high, share)[order],
-        chance=_bounds(np.array(chance))[order],
-        active=np.array([int((axes[j].at[top] >= 0).sum()) for j in order]),
-        level=level,
-        seed=seed,
-        notes=_notes(history.divergence(objective), int(top.sum()), math.ceil(quantile * len(y)))
-        + _crowded(crowd(space.cube, data.X, seed)),
-    )
+    return {
+        "importance": found,
+        "share": share,
+        "low": np.minimum(low, share),
+        "high": np.maximum(high, share),
+        "chance": _bounds(np.array(chance)),
+        "active": np.array([int((axis.at[top] >= 0).sum()) for axis in places]),
+    }
 
 
-@dataclass(frozen=True)
-class _Axis:
-    """Points of a parameter's grid: that of each trial, -1 where it is inactive."""
-
-    at: IntArray
-    size: int
-    ordered: bool
-
-    @staticmethod
-    def of(parameter: Parameter, column: FloatArray) -> _Axis:
-        active = ~np.isnan(column)
-        at, axis = np.full(len(column), -1, dtype=np.int64), parameter.axis
-        if not axis.ordered:
-            at[active] = axis.level(column[active])
-            return _Axis(at, axis.levels, False)
-        if parameter.choices:
-            level, size = axis.level(column[active]), grid_size(axis.levels, False, 0.0)
-            at[active] = np.ceil(level * (size - 1) / max(axis.levels - 1, 1) - 0.5)
-            return _Axis(at, size, True)
-        span = float(parameter.upper - parameter.lower + 1) if axis.levels else 0.0
-        size = grid_size(axis.levels, parameter.log, span)
-        place = column[active]
-        if axis.levels:  # levels own cells; the grid reaches from the first to the last
-            values = np.array(parameter.decode(place), dtype=float)
-            low, high = float(parameter.lower), float(parameter.upper)
-            if parameter.log:
-                values, low, high = np.log(values), math.log(low), math.log(high)
-            place = (values - low) / (high - low) if high > low else 0 * values
-        at[active] = np.clip(np.ceil(place * (size - 1) - 0.5), 0, size - 1)
-        return _Axis(at, size, True)
-
-
-def _top(y: FloatArray, quantile: float) -> tuple[BoolArray, float]:
-    """The best part of the costs, those equal to the last one with it; and that cost."""
-    last = math.ceil(quantile * len(y)) - 1
-    bound = float(np.partition(y, last)[last])
-    return y <= bound, bound
-
-
-def _importances(axes: list[_Axis], rows: IntArray, top: BoolArray) -> FloatArray:
-    """Of each parameter, from some trials of which some are the top."""
-    found = np.zeros(len(axes))
-    gamma = top.sum() / len(rows)
-    for j, axis in enumerate(axes):
-        at = axis.at[rows]
-        region = at >= 0
-        mine = top & region
-        if axis.size < 2 or region.sum() < FEWEST_ACTIVE or not mine.any():
-            continue
-        alpha, beta = mine.sum() / top.sum(), region.sum() / len(rows)
-        best, all_ = (np.bincount(at[part], minlength=axis.size) for part in (mine, region))
-        found[j] = gamma**2 * alpha**2 / beta * divergence(best, all_, axis.ordered)
-    return found
-
-
-def _shares(importance: FloatArray) -> FloatArray:
-    total = importance.sum()
-    return importance / total if total > 0 else np.full(len(importance), 1 / len(importance))
+def _of_space(
+    history: History, quantile: float, level: float, seed: int, objective: str | None
+) -> tuple[OverSpace | None, Verdict | None, str]:
+    """The answer of functions drawn from the leader and whether it may be believed, or why none is."""
+    try:
+        fitted = leader(history, seed=seed, objective=objective).primary
+    except AnalysisError as problem:
+        return None, None, str(problem)
+    if not isinstance(fitted.model, Additive):
+        name = fitted.quality.surrogate
+        return None, None, f"No functions can be drawn from the {name}, which leads this run."
+    found = over_space(fitted.model, history.space, quantile, level, seed)
+    first = int(np.argmax(found.share))
+    wide = of_share(history.space.names[first], float(found.low[first]), float(found.high[first]))
+    return found, judge((*grounds(history, fitted, (first,)), wide)), ""
 
 
 def _bounds(drawn: FloatArray) -> FloatArray:
@@ -253,12 +238,9 @@ def _notes(diverged: str | None, top: int, wanted: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _crowded(part: float) -> tuple[str, ...]:
-    """That a search which went where it is good tells its trials from each other, not the space."""
-    if part <= CROWDED:
-        return ()
+def _unasked(problem: str) -> tuple[str, ...]:
+    """That an uneven search has only told its own trials apart."""
     return (
-        f"{percent(part)} of the trials lie close to another one, as a search that found a good corner "
-        "leaves them: this tells the best of that corner from the rest of it, and may name other "
-        "parameters than those that lead there. Shares of the variance ask about the whole space.",
+        "The search favoured some parts of the space, so this tells its best trials from where it went, "
+        f"and may name other parameters than those that lead there. {problem}",
     )

@@ -28,12 +28,6 @@ DRAWN = 1 << 13  # points of our own that are no additive process, before their 
 MOST_PLAYERS = 10  # all coalitions of them are searched
 
 
-def expected_at(fitted: Fitted, X: FloatArray) -> FloatArray:
-    """What is expected to be the cost at single vectors X (n, d)."""
-    model = fitted.model
-    return model.costs(X).mean(axis=1) if isinstance(model, Additive) else mean_of(model, X)
-
-
 @dataclass(frozen=True)
 class Board:
     """A surrogate, and latents of the baseline and of the best trials, the best first, (trials, d)."""

@@ -114,8 +114,8 @@ class Tunability(Record):
                 ),
                 limits,
                 Column("alone", self.alone, number, ALONE),
-                Column("from", self.values, setting, f"Its value in {self.baseline}."),
-                Column("to", self.best_values, setting, "Where all together reach it.")
+                Column("from", self._said(self.values), str, f"Its value in {self.baseline}."),
+                Column("to", self._said(self.best_values), str, "Where all together reach it.")
                 if reached
                 else None,
             ),
@@ -125,6 +125,11 @@ class Tunability(Record):
                 pair_limits,
             ),
         )
+
+    def _said(self, values: tuple[Any, ...]) -> list[str]:
+        """Values of players; several parameters that are one have none in common."""
+        both = zip(self.parameters, values, strict=True)
+        return ["–" if name.startswith(REST) else setting(value) for name, value in both]
 
     def _columns(self) -> dict[str, Any]:
         """Parameters first, then pairs; a pair has neither a worth alone nor a value."""

@@ -14,6 +14,7 @@ from hyperlens.plots.parts.texts import safe, short, unshown
 
 ROW, MAP, GAP, MOST = 46, 280, 70, 15  # pixels: a bar, the map, between the two; bars
 ROOM = 1.0  # of the map's width to either side of its middle, for the names of runs
+LIFT, NAME = 0.07, 0.4  # of the map: how far a name is from its point, and its width
 BELOW: dict[str, Any] = {"xaxis": "x2", "yaxis": "y2"}
 BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
 
@@ -58,6 +59,13 @@ def draw(record: Across) -> Figure:
     texts = [safe(short(run, 14)) for run in record.runs]
     hover, looks = "%{customdata}", {"showlegend": False, **BELOW}
     fig.add_trace(dots(x, y, "", point, hover, customdata=[safe(r) for r in record.runs], **looks))
-    lift = 0.07 * (float(np.ptp(y)) or 1.0)
+    lift = _lifts(x / span, y / (float(np.ptp(y)) or 1.0)) * (float(np.ptp(y)) or 1.0)
     fig.add_trace(dots(x, y + lift, "", {}, mode="text", text=texts, cliponaxis=False, **looks))
     return fig
+
+
+def _lifts(x: Any, y: Any) -> Any:
+    """How far above its point a name stands; below it where another point is close above."""
+    beside = np.abs(x[:, None] - x) < NAME
+    close = beside & (y - y[:, None] > 0) & (y - y[:, None] < 2 * LIFT)
+    return np.where(close.any(axis=1), -LIFT, LIFT)

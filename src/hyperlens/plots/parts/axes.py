@@ -7,6 +7,8 @@ from typing import Any
 from hyperlens.plots.parts.colours import GREY, GRID
 from hyperlens.plots.parts.texts import safe, short
 
+FEW_TICKS: dict[str, Any] = {"nticks": 4, "tickangle": 0}  # numbers side by side on a narrow page
+
 
 def tick_axis(places: Iterable[Any], texts: Iterable[str]) -> dict[str, Any]:
     """Ticks at these places, with these texts."""

@@ -3,18 +3,19 @@
 from plotly.graph_objects import Figure
 
 from hyperlens.explain.reach.reach import Reach
-from hyperlens.plots.parts.axes import parameter_rows
+from hyperlens.plots.parts.axes import FEW_TICKS, parameter_rows
 from hyperlens.plots.parts.colours import BLUE, GREY, VERMILLION
 from hyperlens.plots.parts.marks import dots, rows, whiskers
 from hyperlens.plots.parts.style import figure
-from hyperlens.plots.parts.texts import directed, safe, short, value_text
+from hyperlens.plots.parts.texts import directed, safe, short
+from hyperlens.words import number
 
 
 def draw(record: Reach) -> Figure:
     """A row for each number of changes: the expected cost with its interval, and the wanted one."""
     texts = [
         [
-            f"{short(n, 14)} {short(value_text(a), 10)} → {short(value_text(b), 10)}"
+            f"{short(n, 12)} {_brief(a)} → {_brief(b)}"
             for n, a, b in zip(changed, before, values, strict=True)
         ]
         for changed, before, values in zip(
@@ -30,7 +31,7 @@ def draw(record: Reach) -> Figure:
     ]
     fig = figure(
         150 + 72 * max(len(names), 2),
-        xaxis={"title": {"text": directed(record.objective, record.maximize)}},
+        xaxis={"title": {"text": directed(record.objective, record.maximize)}, **FEW_TICKS},
         yaxis=axis,
         shapes=[
             {
@@ -55,3 +56,8 @@ def draw(record: Reach) -> Figure:
     point = {"color": BLUE, "size": 11}
     fig.add_trace(dots(record.expected, names[1:], "", point, hover, **looks))
     return fig
+
+
+def _brief(value: object) -> str:
+    """A value to three digits, so that points have room beside the names of changes."""
+    return "inactive" if value is None else short(number(value, 3), 10)

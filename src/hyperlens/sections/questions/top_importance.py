@@ -15,7 +15,7 @@ def _compute(e: Explanation) -> TopImportance | Unavailable:
     )
 
 
-TOP = Part("top", _compute, "what tells the best from the rest", 0.5)
+TOP = Part("top", _compute, "what tells the best from the rest", 1.0)
 PARTS = (TOP,)
 
 
@@ -25,8 +25,10 @@ def cards(records: Records) -> tuple[Card, ...]:
             records[TOP],
             "top_importance",
             "What tells the best from the rest",
-            "PED-ANOVA with regimes of conditions (Watanabe et al. 2023; Baba et al. 2026), as Optuna "
-            "gives it: how far the density of a parameter's values among the best tenth differs from "
-            "that among all trials. Whiskers are over trials drawn anew; grey bars might be chance.",
+            "PED-ANOVA with regimes of conditions (Watanabe et al. 2023; Baba et al. 2026): how far the "
+            "density of a parameter's values among the best tenth differs from that among all. Of the "
+            "trials it is what Optuna gives, with whiskers over trials drawn anew; grey might be "
+            "chance. Over the space it is asked of functions that agree with the trials. Bars are of "
+            "the trials where these lie evenly, of the space where the search favoured parts of it.",
         ),
     )
