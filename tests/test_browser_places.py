@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -193,3 +194,35 @@ def test_the_list_of_runs_says_size_best_and_state(watch: Open, tmp_path: Path) 
             "up (runs.db)": ["4", "3", "1 running"],
             "two (runs.db)": ["1", "2 objectives", "at rest"],
         }
+
+
+def test_thousands_of_runs_are_listed_and_searched_at_once(watch: Open, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    plain(path, "the one", 6)
+    with sqlite3.connect(path) as database:
+        studies = [(k, f"run-{k}") for k in range(2, 3002)]
+        database.executemany("INSERT INTO studies (study_id, study_name) VALUES (?, ?)", studies)
+        database.executemany(
+            "INSERT INTO study_directions (direction, study_id, objective) VALUES ('MINIMIZE', ?, 0)",
+            [(k,) for k, _ in studies],
+        )
+    with served(create_app([str(path)])) as client:
+        seen = watch()
+        page = seen.page
+        quick_only(page)
+        page.goto(client.address + EVERYTHING)
+        page.wait_for_selector('#message:text-is("Choose one of 3001 runs.")')
+        page.get_by_label("Search in the runs").fill("the one")
+        eventually(page, "document.querySelectorAll('#runs tbody tr:not([hidden])').length === 1")
+        took = page.evaluate(
+            """() => { const box = document.querySelector('#runs input'), before = performance.now();
+            box.value = 'run-29'; box.dispatchEvent(new Event('input', { bubbles: true }));
+            document.querySelector('#runs').getBoundingClientRect();
+            return performance.now() - before; }"""
+        )
+        assert took < 1000  # milliseconds; a few on a quiet machine
+        page.get_by_label("Search in the runs").fill("the one")
+        page.locator("#runs tbody a").first.click()
+        settled(page, "overview", "data")
+        assert page.locator("#seen").inner_text() == "6 trials"
+        assert seen.complaints == []
