@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,14 +114,7 @@ def prepare(
     """Decide what is predicted and from what. The column `weight` says what each row counts, `group`
     which rows belong together (a patient, a day); neither is learnt from."""
     names = [str(c) for c in frame.columns]
-    if names.count(target) != 1:
-        many = "more than one" if target in names else "no"
-        raise TableError(f"There is {many} column '{target}'; the table has {listed(names, 20)}.")
-    for option, columns in (("keep", keep), ("drop", drop)):
-        if target in columns:
-            raise TableError(
-                f"'{target}' is the target, which is always there; leave it out of {option}."
-            )
+    _check_names(names, target, keep, drop)
     separator = frame.attrs.get(SEPARATOR)
     decimal = "," if separator == ";" else "."
     sentences = [
@@ -142,16 +135,9 @@ def prepare(
     task, y, why = _question(frame[target], target, task, decimal)
     sentences += aside
     features = frame.drop(columns=target)
-    weights = groups = None
-    if weight is not None:
-        weights = _weights(features, weight, decimal)
-        sentences.append(f"Rows count by '{weight}', which is not learnt from.")
-    if group is not None:
-        groups = _groups(features, group)
-        sentences.append(
-            f"Rows of one '{group}' are held out together ({len(np.unique(groups))} groups); it is not "
-            "learnt from."
-        )
+    weights = None if weight is None else _weights(features, weight, decimal)
+    groups = None if group is None else _groups(features, group)
+    sentences += _about_rows(weight, group, groups)
     features = features.drop(columns=[c for c in {weight, group} if c is not None])
     finite = np.ones(len(y), dtype=bool) if task == "classification" else np.isfinite(y)
     if not finite.all():
@@ -167,6 +153,27 @@ def prepare(
     X = step.transform(features).reset_index(drop=True)
     sentences = [why, *sentences, *_about_columns(step.columns_, len(X))]
     return Table(name, target, task, X, y, step, tuple(sentences), separator, weights, groups)
+
+
+def _check_names(
+    names: Sequence[str], target: str, keep: Sequence[str], drop: Sequence[str]
+) -> None:
+    if names.count(target) != 1:
+        many = "more than one" if target in names else "no"
+        raise TableError(f"There is {many} column '{target}'; the table has {listed(names, 20)}.")
+    for option, columns in (("keep", keep), ("drop", drop)):
+        if target in columns:
+            raise TableError(
+                f"'{target}' is the target, which is always there; leave it out of {option}."
+            )
+
+
+def _about_rows(weight: str | None, group: str | None, groups: Any) -> Iterator[str]:
+    if weight is not None:
+        yield f"Rows count by '{weight}', which is not learnt from."
+    if group is not None:
+        count = len(np.unique(groups))
+        yield f"Rows of one '{group}' are held out together ({count} groups); it is not learnt from."
 
 
 def _one_column(features: pd.DataFrame, name: str, to: str) -> pd.Series:
