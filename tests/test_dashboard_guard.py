@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live_page import Client, ready, served
 
+from hyperlens.cli import load
 from hyperlens.dashboard import create_app
 from hyperlens.dashboard.access import connections, server
 from hyperlens.dashboard.access.root_path import clean
@@ -346,3 +347,22 @@ def test_the_address_is_what_a_browser_opens() -> None:
 def test_what_cannot_be_served_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="There is no file"):
         server.check([Source(str(tmp_path / "no.db"))])
+
+
+def test_how_a_run_is_read_is_said_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text("x,loss\n1,2\n")
+    handed: list[Source] = []
+    monkeypatch.setattr(server, "check", handed.extend)
+    monkeypatch.setattr(server, "token_for", lambda *_: None)
+
+    def stop(*_: object) -> None:
+        raise SourceError("far enough")
+
+    monkeypatch.setattr(server, "bind", stop)
+    words = [str(tmp_path / "t.csv"), "--objective", "loss", "--minimize", "--constraint", "x < 3"]
+    with pytest.raises(SourceError, match="far enough"):
+        load("serve").main(words, standalone_mode=False)
+    (source,) = {*handed}  # they are told apart by their hash
+    assert (source.objective, source.constraint) == (("loss",), ("x < 3",))

@@ -50,7 +50,8 @@ def serve(
 
     path, proxies = clean(root_path), tuple(allowed_host or ())
     secret = server.token_for(host, token, proxies)
-    runs = [Source(where, **asdict(reading)) for where in sources]
+    how = {k: tuple(v) if isinstance(v, list) else v for k, v in asdict(reading).items()}
+    runs = [Source(where, **how) for where in sources]  # Typer hands lists over, which have no hash
     server.check(runs)
     with server.bind(host, port) as listening:
         address = server.address(host, listening, secret, path)
