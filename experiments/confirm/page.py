@@ -48,7 +48,7 @@ and 50% by the effects' gain, 74% and 68% by random trials. Over all 51 runs 52%
 49%: not told apart in size (p 0.35, 0.61), but more often nearer than random trials (41 and 42 of 51,
 34 and 40 before). With it, all sets, more candidates, 64 functions, each set by its own part, effects as
 well, or two batches of ten left between 56% and 66% on 11 runs where it left 61%: nothing among them is
-clearly better, and four times the candidates take three times as long.
+clearly better.
 
 An earlier form of that idea, the covariance of the draws' shares with their costs instead of the exact
 one, had left more than random trials.
