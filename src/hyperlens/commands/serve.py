@@ -1,7 +1,7 @@
 """`hyperlens serve`: a page that shows a run while it goes on."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -50,7 +50,9 @@ def serve(
 
     path, proxies = clean(root_path), tuple(allowed_host or ())
     secret = server.token_for(host, token, proxies)
-    how = {k: tuple(v) if isinstance(v, list) else v for k, v in asdict(reading).items()}
+    how: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in asdict(reading).items()
+    }
     runs = [Source(where, **how) for where in sources]  # Typer hands lists over, which have no hash
     server.check(runs)
     with server.bind(host, port) as listening:
