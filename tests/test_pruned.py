@@ -10,7 +10,7 @@ import optuna
 import pytest
 
 import hyperlens as hl
-from hyperlens.explain.models.fidelity import evidence
+from hyperlens.explain.models.fidelity import _finding, evidence
 from hyperlens.explain.models.training import training
 from hyperlens.sections.analysis import analyse
 from hyperlens.sections.choices import Choices
@@ -125,6 +125,25 @@ def test_pruned_trials_that_cannot_be_shown_to_help_are_bounds() -> None:
             assert len(found.rows) == 200
             assert found.doubt > 0
     assert bounds >= 1
+
+
+@pytest.mark.parametrize(
+    ("with_them", "finding"),
+    [
+        (np.full(20, 0.9), "better"),
+        (
+            np.r_[np.full(10, 0.5), np.full(10, 1.6)],
+            "equal",
+        ),  # 0.05 more, its standard error is 0.13
+        (np.full(20, 1.1), "worse"),  # by as much each time
+        (
+            np.r_[np.full(19, 0.5), 60.0],
+            "worse",
+        ),  # 2.5 more, its standard error is 3.0: 1.9 times as far
+    ],
+)
+def test_what_lower_budgets_do_to_hidden_costs(with_them: np.ndarray, finding: str) -> None:
+    assert _finding(np.array([with_them, np.ones(20)])) == finding
 
 
 def test_pruned_trials_without_a_cost_are_not_passed_over() -> None:
