@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -14,6 +15,7 @@ from typing import Any
 
 import ConfigSpace as CS
 import numpy as np
+import optuna
 import pandas as pd
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
@@ -447,3 +449,20 @@ def test_text_that_is_no_unicode(tmp_path: Path) -> None:
     assert json.loads(files[1].read_text())["overview"]["overview"]["parameters"] == ["b", name]
     for form in ("csv", "json", "table"):
         good("importance", path, "--level", "0", "--format", form).out.encode("utf-8")
+
+
+ANALYSES = [
+    name
+    for name in hl.__all__
+    if inspect.isfunction(asked := getattr(hl, name))
+    and next(iter(inspect.signature(asked).parameters), "") == "history"
+]
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_what_was_not_read_is_refused_by_every_analysis(name: str) -> None:
+    analysis = getattr(hl, name)
+    with pytest.raises(hl.AnalysisError, match=r"^A Study is no run that was read; give hl\.read"):
+        analysis(optuna.create_study())
+    with pytest.raises(hl.AnalysisError, match=r"give hl\.read\('study\.db'\)\.$"):
+        analysis(history="study.db")

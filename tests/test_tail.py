@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import hyperlens as hl
 from hyperlens.cli import app
 from hyperlens.reports.render import card_html
-from hyperlens.runs.divergence import separating_rule
-from hyperlens.runs.tail import find_tail
+from hyperlens.runs.diverging.divergence import separating_rule
+from hyperlens.runs.diverging.tail import find_tail
 from hyperlens.sections.analysis import Analysis, analyse
 from hyperlens.sections.choices import Choices
 from hyperlens.spaces.cube import FloatArray

@@ -16,9 +16,9 @@ from hyperlens.errors import AnalysisError, listed
 from hyperlens.notebook import view
 from hyperlens.proposal import Proposal
 from hyperlens.runs.curve import Curve
-from hyperlens.runs.divergence import divergence
+from hyperlens.runs.diverging.divergence import divergence
+from hyperlens.runs.diverging.tail import Tail, find_tail
 from hyperlens.runs.search_plan import SearchPlan
-from hyperlens.runs.tail import Tail, find_tail
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.tables import from_frame

@@ -23,6 +23,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.optimize.models.model_sampling import ROOT, Sampling, model_weights
 from hyperlens.optimize.models.model_sampling import own_hyperparameters as own_hyperparameters
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -164,6 +165,7 @@ class ModelSearch(Record):
         return board.assign(configuration=[dict(x.values) for x in self.leaders])
 
 
+@of_a_run
 def model_search(
     history: History, sampling: Sampling | None = None, evaluations: float | None = None
 ) -> ModelSearch:

@@ -27,6 +27,7 @@ from hyperlens.explain.next.failing import failing_notes
 from hyperlens.explain.run.trials import Tick, ticks
 from hyperlens.proposal import PROPOSAL, Proposal
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -132,6 +133,7 @@ class Confirm(Record):
         return {**values, "left": self.left}
 
 
+@of_a_run
 def confirm(
     history: History,
     about: str | Sequence[str] = "importance",

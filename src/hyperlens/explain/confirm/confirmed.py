@@ -20,6 +20,7 @@ from hyperlens.explain.confirm.sought import Sought
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, Trial
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -115,6 +116,7 @@ def _without(history: History, numbers: set[int]) -> History:
     return replace(history, trials=tuple(t for t in history.trials if t.number not in numbers))
 
 
+@of_a_run
 def confirmed(
     history: History,
     about: str | Sequence[str] | None = None,

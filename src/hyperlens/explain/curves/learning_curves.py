@@ -25,6 +25,7 @@ from hyperlens.explain.curves.paths import STEP, Paths, paths
 from hyperlens.explain.curves.pruning import Pruning, pruning
 from hyperlens.explain.curves.rank_correlation import FEWEST, Resamples, rank_correlation
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.tables import Column, Table, between, ends, table
@@ -178,6 +179,7 @@ class LearningCurves(Record):
         return {self.axis: self.steps, **self._fields("correlation", "low", "high", "count")}
 
 
+@of_a_run
 def curves(
     history: History, *, level: float = LEVEL, seed: int = 0, objective: str | None = None
 ) -> LearningCurves:

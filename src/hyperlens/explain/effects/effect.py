@@ -27,6 +27,7 @@ from hyperlens.explain.models.verdict import (
     of_trials,
 )
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
@@ -162,6 +163,7 @@ class Effect(Record):
         return dict(zip(names, points, strict=True)) | self._fields(*NUMBERS)
 
 
+@of_a_run
 def effect(
     history: History,
     parameters: str | Sequence[str],

@@ -20,6 +20,7 @@ from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import Ground, Verdict, grounds, judge, of_region
 from hyperlens.record import Record, written_out
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.quality import Quality
@@ -174,6 +175,7 @@ class Regions(Record):
         return replace(self, tree=tuple(kept))
 
 
+@of_a_run
 def regions(
     history: History,
     parameter: str,

@@ -20,6 +20,7 @@ from hyperlens.explain.effects.effect import Effect
 from hyperlens.explain.effects.regions import Regions
 from hyperlens.plain import plain
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import sample_box
@@ -102,6 +103,7 @@ def nll(truth: FloatArray, mean: FloatArray, std: FloatArray) -> float:
     return float(np.nanmean(np.where(std > 0, each, np.where(truth == mean, -np.inf, np.inf))))
 
 
+@of_a_run
 def reliability(
     history: History,
     record: Effect | Regions,

@@ -25,6 +25,7 @@ from hyperlens.explain.formula.spelling import rounded, spelled
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import Verdict, guessed
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.quality import Quality
@@ -133,6 +134,7 @@ class Formula(Record):
         return {"form": self.forms, "formula": self.text} | self._fields(*names)
 
 
+@of_a_run
 def formula(
     history: History,
     parameter: str,

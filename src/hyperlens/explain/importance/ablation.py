@@ -26,6 +26,7 @@ from hyperlens.explain.shapley.attribution import attribute
 from hyperlens.explain.shapley.coalitions import Game
 from hyperlens.explain.shapley.two_configurations import mean_between
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray
 from hyperlens.surrogates.quality import Quality
@@ -104,6 +105,7 @@ class Ablation(Record):
         } | self._fields("contribution", "share", "first", "shapley")
 
 
+@of_a_run
 def ablation(
     history: History,
     source: Which = "default",

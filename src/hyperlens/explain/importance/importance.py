@@ -36,6 +36,7 @@ from hyperlens.explain.models.verdict import (
     of_surrogate,
 )
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -240,6 +241,7 @@ def _spread(std: float) -> str:
     return "–" if math.isnan(std) else f"± {tenths(std)}"
 
 
+@of_a_run
 def importance(
     history: History,
     order: int = 2,

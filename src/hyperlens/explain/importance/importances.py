@@ -12,6 +12,7 @@ from hyperlens.explain.importance.importance_words import column_title, where
 from hyperlens.explain.importance.questions import LeadingQuestion, leading_question
 from hyperlens.explain.models.verdict import Verdict
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import SurrogateKind
@@ -126,6 +127,7 @@ def _answer(
     return columns
 
 
+@of_a_run
 def importances(
     history: History,
     order: int = 2,

@@ -18,6 +18,7 @@ from hyperlens.explain.importance.shares import drawn_interval, known, shares
 from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.verdict import WIDE, Ground, Verdict, grounds, judge
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import SurrogateKind
@@ -90,6 +91,7 @@ class Interactions(Record):
         return {"parameters": self.pairs} | self._fields("h", "low", "high", "share")
 
 
+@of_a_run
 def interactions(
     history: History,
     *,

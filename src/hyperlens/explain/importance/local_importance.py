@@ -16,6 +16,7 @@ from hyperlens.explain.models.training import Cap
 from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
 from hyperlens.explain.run.configurations import BEST_VALUE, Which, named
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Axis, FloatArray
 from hyperlens.surrogates.quality import Quality
@@ -76,6 +77,7 @@ class LocalImportance(Record):
         return values | numbers | {"best_value": self.best_values}
 
 
+@of_a_run
 def local_importance(
     history: History,
     trial: Which = "best",

@@ -14,6 +14,7 @@ from hyperlens.explain.models.adapters import REMEDY, adapted
 from hyperlens.explain.models.curves import Predictor
 from hyperlens.explain.models.training import Cap, Training, training
 from hyperlens.notebook import view
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.protocol import SurrogateKind
@@ -64,6 +65,7 @@ class Fitted:
         return view(title, self.quality.sentence, (), self.notes, self.quality.verdict)
 
 
+@of_a_run
 def fit(
     history: History,
     surrogate: Any,

@@ -19,6 +19,7 @@ from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.training import Cap
 from hyperlens.explain.run.bias import unevenness
 from hyperlens.notebook import view
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
@@ -75,6 +76,7 @@ class Leader:
         return view(title, self.sentence, (), self.notes, self.primary.quality.verdict)
 
 
+@of_a_run
 def leader(
     history: History,
     *,

@@ -22,6 +22,7 @@ from hyperlens.explain.next.forecast import prospects
 from hyperlens.explain.next.of_use import limit_notes, of_use, single_notes
 from hyperlens.explain.next.probes import Probes
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.changed import changed
 from hyperlens.spaces.cube import FloatArray
@@ -188,6 +189,7 @@ class Advice(Record):
         }
 
 
+@of_a_run
 def advise(history: History, *, seed: int = 0, objective: str | None = None) -> Advice:
     """The space to search next, with the evidence for each change.
 

@@ -28,6 +28,7 @@ from hyperlens.explain.next.of_use import (
     single_notes,
 )
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -167,6 +168,7 @@ class Forecast(Record):
         }
 
 
+@of_a_run
 def forecast(
     history: History,
     *,

@@ -21,6 +21,7 @@ from hyperlens.explain.next import winner_words
 from hyperlens.explain.next.overtuning import Overtuning, overtuning
 from hyperlens.explain.next.separation import repeats_needed
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.runs.repeats import Configurations, configurations
 from hyperlens.spaces.cube import FloatArray, IntArray
@@ -191,6 +192,7 @@ class Winner(Record):
         )
 
 
+@of_a_run
 def winner(
     history: History,
     *,

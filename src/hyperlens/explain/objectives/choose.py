@@ -16,6 +16,7 @@ from hyperlens.explain.objectives.choice_words import exchange, reasons_said
 from hyperlens.explain.objectives.pareto import ParetoFront, pareto
 from hyperlens.explain.objectives.point_of_front import Reasons, Trade, beaten_by, reasons, trades
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.runs.selection import Selection
 from hyperlens.runs.where import parse
@@ -150,6 +151,7 @@ class Choice(Record):
         }
 
 
+@of_a_run
 def choose(
     history: History,
     where: str | None = None,

@@ -11,6 +11,7 @@ from hyperlens.errors import AnalysisError
 from hyperlens.explain.effects.effect import Band, Effect, effect
 from hyperlens.explain.models.verdict import WORDS, Verdict
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray
 from hyperlens.surrogates.protocol import SurrogateKind
@@ -114,6 +115,7 @@ def _unnoticed(e: Effect) -> float:
     return max(unsure, TRIFLE * float(np.ptp(e.observed_cost)))
 
 
+@of_a_run
 def effects_of(
     history: History,
     parameter: str,

@@ -16,6 +16,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.runs.hypervolume import MOST_OBJECTIVES, growth, scaled
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
@@ -155,6 +156,7 @@ class ParetoFront(Record):
         return found | {_title("place", list(found)): at_knee}
 
 
+@of_a_run
 def pareto(history: History, *, reference: dict[str, float] | None = None) -> ParetoFront:
     """The trials that no other beats in all objectives, and how the front grew.
 

@@ -28,6 +28,7 @@ from hyperlens.explain.importance.shares import NONE, drawn_interval, posterior
 from hyperlens.explain.models.fitting import Fitted, fit
 from hyperlens.explain.models.verdict import Verdict, grounds, judge
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -174,6 +175,7 @@ class Tradeoff(Record):
         }
 
 
+@of_a_run
 def tradeoff(
     history: History,
     between: tuple[str, str] | None = None,

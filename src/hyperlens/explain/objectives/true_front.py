@@ -30,6 +30,7 @@ from hyperlens.explain.objectives.front_draws import (
 )
 from hyperlens.explain.objectives.pareto import ParetoFront, pareto
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.points import on_front
@@ -154,6 +155,7 @@ class TrueFront(Record):
         return {"trial": self.trial, **costs} | self._fields("probability", "on")
 
 
+@of_a_run
 def true_front(
     history: History,
     *,

@@ -14,6 +14,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.tables import Column, Table, table
@@ -117,6 +118,7 @@ def knew(history: History) -> bool:
     return any(_origin(trial) not in (None, EVEN) for trial in history.trials)
 
 
+@of_a_run
 def hindsight(history: History, objective: str | None = None) -> Hindsight:
     """Whether the prior, the first configurations and the earlier runs that a search began with helped
     or misled: their trials beside the even ones of its initial design."""

@@ -23,6 +23,7 @@ from hyperlens.explain.shapley.attribution import Method
 from hyperlens.explain.shapley.backgrounds import WIDTH, Kind
 from hyperlens.proposal import Acquisition
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
@@ -200,6 +201,7 @@ class ProposalPath(Record):
         return pd.DataFrame(columns)
 
 
+@of_a_run
 def path(
     history: History,
     tau: float | None = None,

@@ -34,6 +34,7 @@ from hyperlens.explain.shapley.backgrounds import KINDS, WIDTH, Kind
 from hyperlens.explain.shapley.coalitions import Game, Quantities
 from hyperlens.proposal import Acquisition
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, Objective
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.acquisition import lower_confidence_bound
@@ -173,6 +174,7 @@ class Why(Record):
         )
 
 
+@of_a_run
 def why(
     history: History,
     trial: WhichTrial | None = None,

@@ -23,6 +23,7 @@ from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
 from hyperlens.explain.reach.nearby import Change, Tried, nearest_changes, tried_in
 from hyperlens.explain.run.configurations import Named, Which, named
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -132,6 +133,7 @@ class Reach(Record):
         return texts | numbers
 
 
+@of_a_run
 def reach(
     history: History,
     trial: Which = "default",

@@ -16,6 +16,7 @@ import scipy
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import Cube, FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
@@ -92,6 +93,7 @@ class Bias(Record):
         return {"parameter": self.parameters, "mmd": self.parameter_mmd, "p": self.parameter_p}
 
 
+@of_a_run
 def bias(history: History, *, seed: int = 0) -> Bias:
     """Compare all evaluated configurations, whatever became of them, with an even search."""
     with one_thread():

@@ -19,6 +19,7 @@ import scipy
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.run.failure_rule import FailureRule, common_end, failure_rules
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
@@ -219,6 +220,7 @@ class Failures(Record):
         }
 
 
+@of_a_run
 def failures(
     history: History, *, level: float = LEVEL, seed: int = 0, objective: str | None = None
 ) -> Failures:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.run.failures import LEVEL, MATTERS, Failures, by_parameter
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.tables import Column, Table, table
@@ -130,6 +131,7 @@ class Feasibility(Failures):
         return (*own, table(trials, costs, *lost))
 
 
+@of_a_run
 def feasibility(
     history: History, *, level: float = LEVEL, seed: int = 0, objective: str | None = None
 ) -> Feasibility:

@@ -15,6 +15,7 @@ import scipy
 from hyperlens.errors import AnalysisError
 from hyperlens.explain.run.bias import points
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.threads import one_thread
@@ -73,6 +74,7 @@ class Footprint(Record):
         return self._fields("number", "x", "y", "cost")
 
 
+@of_a_run
 def footprint(
     history: History,
     weights: Mapping[str, float] | None = None,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.words import article, counted, number
@@ -110,6 +111,7 @@ class Overview(Record):
         return columns if self.kept is None else columns | {"feasible": self.kept}
 
 
+@of_a_run
 def overview(history: History, objective: str | None = None) -> Overview:
     """Summarise a run."""
     chosen = history.objective(objective)

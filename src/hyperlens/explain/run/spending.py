@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.spaces.space import Space
@@ -99,6 +100,7 @@ class Spending(Record):
         return {"model": models, "budget": budgets} | numbers
 
 
+@of_a_run
 def spending(history: History, objective: str | None = None) -> Spending:
     """Count what each model and each budget got."""
     chosen = history.objective(objective)

@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.words import duration, percent
@@ -72,6 +73,7 @@ class Timeline(Record):
         return self._fields("number", "start", "end", "lane", "state")
 
 
+@of_a_run
 def timeline(history: History) -> Timeline:
     """When each trial ran, as far as the run recorded it."""
     timed = [(start, end, t) for t in history.trials for start, end in t.spans]

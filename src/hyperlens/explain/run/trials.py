@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperlens.errors import AnalysisError
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, Trial
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.parameter import Parameter
@@ -137,6 +138,7 @@ class Trials(Record):
         return known
 
 
+@of_a_run
 def trials(history: History, objective: str | None = None) -> Trials:
     """All trials of a run, whatever became of them."""
     chosen = history.objective(objective)

@@ -31,6 +31,7 @@ from hyperlens.explain.top.top_words import (
     said,
 )
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -120,6 +121,7 @@ class TopImportance(Record):
         return {"parameter": self.parameters} | self._fields(*names)
 
 
+@of_a_run
 def top_importance(
     history: History,
     *,

@@ -36,6 +36,7 @@ from hyperlens.explain.tunability.tunability_words import (
 )
 from hyperlens.explain.tunability.worths import GAMES, Game, Worths, worths
 from hyperlens.record import Record
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.additive.additive import Additive
@@ -148,6 +149,7 @@ class Tunability(Record):
         }
 
 
+@of_a_run
 def tunability(
     history: History,
     game: Game = "tunability",

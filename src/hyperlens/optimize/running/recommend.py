@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, Trial
 from hyperlens.runs.repeats import configurations
 from hyperlens.surrogates.additive.additive import Additive
@@ -14,6 +15,7 @@ CAUTION = 2.0  # standard deviations of a true cost that are added to the expect
 MOST_PARAMETERS = 60  # beyond them noise is not told from what parameters do
 
 
+@of_a_run
 def recommend(history: History, objective: str | None = None, seed: int = 0) -> Trial:
     """The trial of the configuration that is nearly surely good after the noise: the smallest expected
     cost and twice its standard deviation (Huang et al. 2006 call it the effective best). `winner` says

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperlens.runs.tail import Tail
+from hyperlens.runs.diverging.tail import Tail
 from hyperlens.spaces.cube import Axis, BoolArray, FloatArray, IntArray, Runs
 from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.rules import rule_in_words, sides

@@ -1,0 +1,1 @@
+"""Costs that diverged: told from the others, and in words."""
