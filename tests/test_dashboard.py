@@ -525,3 +525,10 @@ def test_the_command_serves_until_it_is_stopped(storage: Path, host: str) -> Non
             _, complaint = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert complaint == ""
+
+
+def test_a_source_of_the_command_line_can_be_remembered() -> None:
+    given: Any = {"objective": ["loss"], "constraint": ["latency < 20"]}
+    source = Source("t.csv", **given)
+    assert source == Source("t.csv", objective=("loss",), constraint=("latency < 20",))
+    assert {source: 1}[source] == 1

@@ -1,7 +1,7 @@
 """`hyperlens serve`: a page that shows a run while it goes on."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -50,10 +50,7 @@ def serve(
 
     path, proxies = clean(root_path), tuple(allowed_host or ())
     secret = server.token_for(host, token, proxies)
-    how: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, list) else v for k, v in asdict(reading).items()
-    }
-    runs = [Source(where, **how) for where in sources]  # Typer hands lists over, which have no hash
+    runs = [Source(where, **asdict(reading)) for where in sources]
     server.check(runs)
     with server.bind(host, port) as listening:
         address = server.address(host, listening, secret, path)

@@ -19,6 +19,14 @@ class Source:
     maximize: bool | None = None
     constraint: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        for name in (
+            "objective",
+            "constraint",
+        ):  # the command line hands lists over, without a hash
+            if isinstance(given := getattr(self, name), list):
+                object.__setattr__(self, name, tuple(given))
+
 
 @dataclass(frozen=True)
 class Part:
