@@ -129,6 +129,15 @@ def test_a_search_that_may_stop_goes_on_only_where_its_space_gets_wider() -> Non
     assert "stop" not in told
 
 
+def test_a_forecast_that_says_stop_is_heeded_with_several_objectives() -> None:
+    late = run(best=39)  # its best came last, and yet nothing is expected of more
+    two = replace(late[OVERVIEW], others=("latency",))
+    told = advice(changed(late, overview=two, forecast=replace(ahead(), error=0.5)))
+    assert "less than the standard error of one loss, 0.5." in told
+    assert "Look at latency too (--objective), or stop." in told
+    assert "Go on" not in told
+
+
 def test_a_model_search_is_advised_on_models() -> None:
     told = advice(of_models(run()))
     assert "adam leads, with a loss of 0.4" in told

@@ -196,6 +196,23 @@ def test_the_list_of_runs_says_size_best_and_state(watch: Open, tmp_path: Path) 
         }
 
 
+def test_a_folder_of_runs_is_a_list_of_them(watch: Open, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        plain(tmp_path / f"{name}.db", name, 6)
+    (tmp_path / "notes.txt").write_text("not a run\n")
+    with hl.serve(tmp_path, token=False) as live:
+        seen = watch()
+        page = seen.page
+        quick_only(page)
+        page.goto(live.url)
+        eventually(page, "document.querySelectorAll('#runs tbody tr').length === 2")
+        listed = page.locator("#runs tbody a").all_text_contents()
+        assert listed == ["one (one.db)", "two (two.db)"]
+        page.get_by_label("Run", exact=True).select_option("two (two.db)")
+        page.wait_for_selector('#seen:text-is("6 trials")')
+        assert seen.complaints == []
+
+
 def test_thousands_of_runs_are_listed_and_searched_at_once(watch: Open, tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     plain(path, "the one", 6)

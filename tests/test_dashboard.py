@@ -27,6 +27,7 @@ from optuna.storages.journal import JournalFileBackend
 
 import hyperlens as hl
 from hyperlens.dashboard import create_app
+from hyperlens.dashboard.access.server import each_run
 from hyperlens.dashboard.cache import Cache
 from hyperlens.dashboard.catalogue import Part, Run, Source
 from hyperlens.dashboard.jobs import DIED
@@ -525,6 +526,16 @@ def test_the_command_serves_until_it_is_stopped(storage: Path, host: str) -> Non
             _, complaint = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert complaint == ""
+
+
+def test_a_folder_of_runs_is_every_run_in_it(storage: Path, tmp_path: Path) -> None:
+    for name in ("b.db", "a.db"):
+        (tmp_path / name).write_bytes(storage.read_bytes())
+    given = [Source(str(tmp_path), study="one"), Source(str(storage)), Source("mysql://host/runs")]
+    found = each_run(given)
+    places = [tmp_path / "a.db", tmp_path / "b.db", storage, "mysql://host/runs"]
+    assert [source.where for source in found] == [str(place) for place in places]
+    assert [source.study for source in found] == ["one", "one", None, None]
 
 
 def test_a_source_of_the_command_line_can_be_remembered() -> None:

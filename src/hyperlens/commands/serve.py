@@ -13,7 +13,9 @@ from hyperlens.commands.signatures import expanded
 def serve(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE", help="Runs, or storages of runs.", show_default=False),
+        typer.Argument(
+            metavar="SOURCE", help="Runs, storages or folders of runs.", show_default=False
+        ),
     ],
     reading: Reading,
     host: Annotated[
@@ -50,7 +52,7 @@ def serve(
 
     path, proxies = clean(root_path), tuple(allowed_host or ())
     secret = server.token_for(host, token, proxies)
-    runs = [Source(where, **asdict(reading)) for where in sources]
+    runs = server.each_run(Source(where, **asdict(reading)) for where in sources)
     server.check(runs)
     with server.bind(host, port) as listening:
         address = server.address(host, listening, secret, path)

@@ -249,8 +249,10 @@ def _go_on(record: Overview, ahead: Forecast | Unavailable, elsewhere: bool) -> 
         return [f"Go on: {ahead.sentence[0].lower()}{ahead.sentence[1:]}"]
     if isinstance(ahead, Forecast) and ahead.stop and elsewhere:
         return []
-    if isinstance(ahead, Forecast) and ahead.stop and not record.others:
-        return [f"{_little(ahead)} Change the method, or stop."]
+    if isinstance(ahead, Forecast) and ahead.stop:
+        others = " and ".join(record.others)
+        then = f"Look at {others} too (--objective)" if others else "Change the method"
+        return [f"{_little(ahead)} {then}, or stop."]
     if after < STALLED * count:
         when = f"with {counted(after, 'trial')} to go" if after else "in the last trial"
         return [

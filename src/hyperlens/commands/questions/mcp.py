@@ -21,12 +21,10 @@ def mcp(
 ) -> None:
     """Only these runs can be asked about, by their keys; nothing is written."""
     from hyperlens.agents.protocol_server import server
-    from hyperlens.dashboard.access.server import check
+    from hyperlens.dashboard.access.server import check, each_run
     from hyperlens.dashboard.catalogue import Source
-    from hyperlens.importers.finding import each_run
 
-    every = [run for where in sources for run in each_run(where)]
-    runs = tuple(Source(where, **asdict(reading)) for where in every)
+    runs = tuple(each_run(Source(where, **asdict(reading)) for where in sources))
     made = server(runs)
     check(runs)
     made.run("stdio")

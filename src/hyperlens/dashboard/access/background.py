@@ -72,10 +72,10 @@ def serve(
 ) -> LivePage:
     """The live page on runs, in the background on this machine's own address.
 
-    A path or a database's address is followed while it grows; anything else that `read` takes is shown
-    as it is now. `how` is passed to `read`. `port` 0 takes a free one. A `token` is asked for where
-    other people work on this machine, or where a proxy is named; `root_path` and `allowed_hosts` are
-    those of `hyperlens serve`.
+    A path or a database's address is followed while it grows; a folder of runs is every run in it.
+    Anything else that `read` takes is shown as it is now. `how` is passed to `read`. `port` 0 takes a
+    free one. A `token` is asked for where other people work on this machine, or where a proxy is named;
+    `root_path` and `allowed_hosts` are those of `hyperlens serve`.
 
     >>> page = hl.serve(history)  # doctest: +SKIP
     >>> page.url  # doctest: +SKIP
@@ -88,7 +88,7 @@ def serve(
         )
     files = ExitStack()
     try:
-        listed = [_source(source, how, files) for source in sources]
+        listed = server.each_run(_source(source, how, files) for source in sources)
         server.check(listed)
         asked = {"port": port, "token": token, "path": root_path, "proxies": list(allowed_hosts)}
         process, url = _begin({"sources": [asdict(s) for s in listed], **asked})

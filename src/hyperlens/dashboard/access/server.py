@@ -8,6 +8,7 @@ import secrets
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,19 @@ def check(sources: Iterable[Source]) -> None:
     for source in sources:
         if "://" not in source.where and not Path(source.where).expanduser().exists():
             raise SourceError(f"There is no file '{source.where}'; check the path.")
+
+
+def each_run(sources: Iterable[Source]) -> list[Source]:
+    """Of a folder that holds several runs, every run; what reads folders is loaded for folders alone."""
+    every: list[Source] = []
+    for source in sources:
+        places = [source.where]
+        if "://" not in source.where and Path(source.where).expanduser().is_dir():
+            from hyperlens.importers import finding
+
+            places = finding.each_run(source.where)
+        every += [replace(source, where=place) for place in places]
+    return every
 
 
 def reachable(host: str) -> bool:

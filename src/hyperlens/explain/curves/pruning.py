@@ -282,7 +282,7 @@ SLOW = (
     "Ends are learnt from those that went on: what none of them shows, such as a slow start that is "
     "made up later, is not known of the others either. In runs whose ends are known so many were lost "
     "as was said, on average, and intervals of that held; in which run, and by which trial, could "
-    "hardly be told (docs/results/pruning.md)."
+    "hardly be told."
 )
 
 

@@ -47,8 +47,7 @@ NUMBERS = ("mean", "std", "low", "high")
 NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best
 NARROW = (
     "The joint band takes the estimated parameters of the Gaussian process as known, so it is too "
-    "narrow: where it said 95 %, it held the truth in 81 to 91 % of functions whose answer is known "
-    "(docs/results/misspecification.md)."
+    "narrow: where it said 95 %, it held the truth in 81 to 91 % of functions whose answer is known."
 )
 SAMPLED = (
     f"The mean is exact; the width of the band is averaged over {SAMPLE} Sobol' points, since this "
