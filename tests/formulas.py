@@ -10,6 +10,8 @@ import re
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<line>[^$\s](?:[^$\n]*[^$\s])?)\$", re.DOTALL)
 
+SCROLLS = '<div style="overflow: auto hidden" tabindex="0">'  # what is wider than a phone
+
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """The page with every formula outside of code converted."""
@@ -23,4 +25,4 @@ def _mathml(found: re.Match[str]) -> str:
     block = found["block"]
     text = " ".join((block or found["line"]).split())
     converted: str = convert(text, display="block" if block else "inline")
-    return f"\n\n<div>{converted}</div>\n\n" if block else f"<span>{converted}</span>"
+    return f"\n\n{SCROLLS}{converted}</div>\n\n" if block else f"<span>{converted}</span>"

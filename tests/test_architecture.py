@@ -482,3 +482,12 @@ def _texts() -> Iterator[Path]:
             yield from (
                 p for p in (ROOT / folder).rglob(f"*.{ending}") if p.name != "test_architecture.py"
             )
+
+
+def test_no_text_for_users_names_a_page_that_is_not_installed() -> None:
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for path in SOURCE.rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        quoted = {ast.get_docstring(n, clean=False) for n in nodes if isinstance(n, documented)}
+        texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        assert [text for text in texts - quoted if "docs/" in text] == [], path

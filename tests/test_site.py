@@ -165,6 +165,7 @@ def test_formulas_become_mathml_and_code_stays() -> None:
 
     page = on_page_markdown("a $x^2$ and `$HOME`\n\n$$\\sum_j y_j$$\n\n```\n$z$\n```\n")
     assert page.count("<math") == 2
+    assert re.search(r'<div style="overflow: auto hidden"[^>]*><math[^>]*display="block"', page)
     assert "`$HOME`" in page
     assert "\n$z$\n" in page
 

@@ -71,8 +71,7 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A run: Optuna storage, folder or log of another tool, or a table, also packed "
-        "(docs/formats.md).",
+        help="A run: Optuna storage, folder or log of another tool, or a table, also packed.",
         show_default=False,
     ),
 ]

@@ -40,8 +40,8 @@ def read(
     """Read a run into a History.
 
     `source` is an Optuna Study, a fitted search of scikit-learn, a DataFrame, a database address
-    such as `sqlite:///demo.db`, or the path of a run: a file or the folder of a tool (see
-    docs/formats.md). `space` replaces what the run says of its space; without either it is inferred
+    such as `sqlite:///demo.db`, or the path of a run: a file or the folder of a
+    tool. `space` replaces what the run says of its space; without either it is inferred
     from the values. `objective` chooses what was measured, one name or several, as in
     `["loss", "latency:min"]`, `maximize` its direction where the run records none (or the names of all
     objectives that are maximised); `constraint` is what a trial must keep to be of use, as in

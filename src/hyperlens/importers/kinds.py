@@ -31,8 +31,8 @@ from hyperlens.runs.history import History
 _SCHEMA = 2**17  # bytes at the start of a SQLite file, with the names of its tables
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 REMEDY = (
-    "give the storage or folder of a run that docs/formats.md lists, or a table as CSV, Parquet or "
-    "JSON lines"
+    "give a storage of Optuna, the folder or log of another tool as it was written, or a table as CSV, "
+    "Parquet or JSON lines"
 )
 # tools that leave a folder, and what reads it
 _FOLDERS: dict[str, Any] = {
