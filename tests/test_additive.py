@@ -13,7 +13,7 @@ import pytest
 from cubes import brute_force_shares, discrete_cubes, every_latent
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, norm
 
 from hyperlens.spaces.cube import WHOLE, Axis, Box, Cube, FloatArray, Runs, inside_box
 from hyperlens.spaces.parameter import Parameter
@@ -23,7 +23,7 @@ from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.basis import Basis
 from hyperlens.surrogates.additive.components import Components
 from hyperlens.surrogates.additive.crowding import spread_out
-from hyperlens.surrogates.additive.hyper import TREND, Hyper, Prior, spectrum
+from hyperlens.surrogates.additive.hyper import TREND, Hyper, Prior, part_of, spectrum
 from hyperlens.surrogates.additive.kernel import JITTER, Density, Kernel
 from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.sampling import mode, sample
@@ -385,6 +385,19 @@ def test_density_is_the_normal_one_of_costs_up_to_a_constant() -> None:
         logarithm += multivariate_normal.logpdf(t, prior.mean, np.diag(prior.std**2))
         differences.append(density(t)[0] + logarithm)
     np.testing.assert_allclose(differences, differences[0], atol=1e-5)
+
+
+def test_few_more_parameters_are_thought_to_matter_in_a_large_space() -> None:
+    def mattering(d: int) -> float:
+        """How many of d parts are thought to be above 1."""
+        belief = part_of(d)
+        return d * float(norm.sf(-np.log(belief.median) / belief.sigma))
+
+    assert part_of(3) == part_of(7)
+    assert part_of(14).median < part_of(7).median
+    assert mattering(14) < 1.5 * mattering(7)  # of twice as many
+    assert mattering(28) < 2.5 * mattering(7)  # of four times as many
+    assert part_of(100) == part_of(28)
 
 
 # Warp

@@ -36,10 +36,19 @@ class Belief:
 
 LENGTH = Belief(0.6, 0.8)
 PART = Belief(0.7, 1.0)  # few parameters matter much
+FEW = 7  # parameters of which that is thought; of more, hardly more are thought to matter
+MANY = 28  # beyond so many nothing is thought to be sparser still
 VARIANCES = (Belief(0.7, 0.5), Belief(0.3, 0.5), Belief(0.1, 0.5))
 NOISE = Belief(1e-2, 2.0)
 KAPPA = Belief(2.0, 1.5)
 ETA = Belief(0.5, 0.7)  # what a search avoided is rarely worse by ranges than the worst that it met
+
+
+def part_of(d: int) -> Belief:
+    """What is thought of the part of one of d axes: few more matter in a large space than in a small
+    one, so the more there are, the smaller is that of most, and the farther some may be above it."""
+    times = min(max(d, FEW), MANY) / FEW
+    return Belief(PART.median / times, PART.sigma * times**0.5)
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ class Prior:
 
     @staticmethod
     def of(d: int) -> Prior:
-        beliefs = [LENGTH] * d + [PART] * d + [*VARIANCES, NOISE, KAPPA, ETA]
+        beliefs = [LENGTH] * d + [part_of(d)] * d + [*VARIANCES, NOISE, KAPPA, ETA]
         return Prior(
             np.log([b.median for b in beliefs]), np.array([b.sigma for b in beliefs], dtype=float)
         )
