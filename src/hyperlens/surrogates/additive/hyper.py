@@ -37,7 +37,7 @@ class Belief:
 LENGTH = Belief(0.6, 0.8)
 PART = Belief(0.7, 1.0)  # few parameters matter much
 FEW = 7  # parameters of which that is thought; of more, hardly more are thought to matter
-MANY = 28  # beyond so many nothing is thought to be sparser still
+MANY = 14  # beyond so many nothing is thought to be sparser still
 VARIANCES = (Belief(0.7, 0.5), Belief(0.3, 0.5), Belief(0.1, 0.5))
 NOISE = Belief(1e-2, 2.0)
 KAPPA = Belief(2.0, 1.5)
@@ -48,7 +48,7 @@ def part_of(d: int) -> Belief:
     """What is thought of the part of one of d axes: few more matter in a large space than in a small
     one, so the more there are, the smaller is that of most, and the farther some may be above it."""
     times = min(max(d, FEW), MANY) / FEW
-    return Belief(PART.median / times, PART.sigma * times**0.5)
+    return Belief(PART.median / times**1.5, PART.sigma * times**1.25)
 
 
 @dataclass(frozen=True)
