@@ -43,7 +43,13 @@ def design(**options: Any) -> list[tuple[str | None, dict[str, Any]]]:
 
 def test_half_of_the_design_is_even_and_the_guess_itself_comes_first() -> None:
     rows = design(prior=GUESS)
-    assert [about for about, _ in rows] == ["prior", None] * 6
+    assert [about for about, _ in rows] == [
+        "prior",
+        None,
+        *["prior"] * 3,
+        *[None] * 5,
+        *["prior"] * 2,
+    ]
     first = rows[0][1]
     assert first["lr"] == pytest.approx(1e-3)
     assert (first["depth"], first["kind"]) == (4, "b")
@@ -51,6 +57,20 @@ def test_half_of_the_design_is_even_and_the_guess_itself_comes_first() -> None:
     assert np.std(near) < 5 * 0.2  # a tenth of the axis, which has five decades, twice over
     even = [v["lr"] for about, v in rows if about is None]
     assert min(even) < 1e-3 < max(even)
+
+
+@pytest.mark.parametrize(("guess_is_good", "ends"), [(True, 5), (False, 12)])
+def test_the_design_ends_early_where_all_guesses_beat_the_even_one(
+    guess_is_good: bool, ends: int
+) -> None:
+    search = hl.SMBO(SPACE, prior=GUESS)
+    kinds = []
+    for k in range(13):
+        candidate = search.ask()
+        kinds.append(candidate.proposal.kind)
+        guessed = candidate.proposal.about == "prior"
+        search.tell(candidate.values, k + 100.0 * (guessed != guess_is_good))
+    assert kinds == ["initial"] * ends + ["proposed"] * (13 - ends)
 
 
 def test_what_is_to_be_tried_first_is_and_nothing_else_changes() -> None:

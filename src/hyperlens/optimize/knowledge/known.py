@@ -1,8 +1,10 @@
 """What is known before a search: configurations to try first, values thought good, earlier runs.
 
 All of it becomes rows of the initial design. What is proposed afterwards is the surrogate's alone, with
-its reasons as ever, and a wrong guess costs these rows and no more. Half of the design stays even, so
-that a run can say afterwards whether the guess was right (explain/proposals/hindsight.py).
+its reasons as ever, and a wrong guess costs these rows and no more. Half of the design is even, so
+that a run can say afterwards whether the guess was right (explain/proposals/hindsight.py). Where a
+prior is all that is known, its first rows are mostly guessed, and the rest is left out if each of them
+did better than the even one among them.
 
 A guess of one parameter is a value, weights of choices, or a distribution of scipy.stats. What a guess
 or an earlier run does not speak of comes from the even design.
@@ -46,9 +48,10 @@ class Known:
     prior: Guesses | None = None
     earlier: Sequence[History] = ()
 
-    def design(self, latents: FloatArray, rng: np.random.Generator) -> list[Row]:
+    def design(self, latents: FloatArray, rng: np.random.Generator, judged: int = 0) -> list[Row]:
         """The rows of an even design (n, d) with what is known among them: first what is to be tried
-        first, then in turn what is guessed and what is even."""
+        first, then in turn what is guessed and what is even. All but one of the first `judged` rows are
+        guessed, if there are such."""
         rows = [Row(self._fitting(values), "first") for values in self.first]
         guessed = bool(self.prior), bool(self.earlier)
         left = max(len(latents) - len(rows), 2 * sum(guessed))
@@ -60,9 +63,25 @@ class Known:
             return [*rows, *even]
         half = len(even) // 2
         believed = self._believed(places[:half], rng)
+        if judged:
+            ahead = judged - 1
+            return [
+                believed[0],
+                even[half],
+                *believed[1:ahead],
+                *even[half + 1 :],
+                *believed[ahead:],
+            ]
         for one, other in zip_longest(believed, even[half:]):
             rows += [row for row in (one, other) if row is not None]
         return rows
+
+    @property
+    def judged(self) -> int:
+        """Rows after which a prior is judged: the guess, one draw more a parameter, and an even one; 0
+        if not the prior alone is known."""
+        alone = bool(self.prior) and not (self.first or self.earlier)
+        return len(self.space) + 2 if alone else 0
 
     def _believed(self, latents: FloatArray, rng: np.random.Generator) -> list[Row]:
         """Rows of prior and earlier runs in turn, made of even ones."""

@@ -64,7 +64,8 @@ class SMBO(Weigher):
     `first` are configurations to try before all else. `prior` says what is thought good: by parameter a
     value, weights of choices or a distribution of scipy.stats. `learn_from` are earlier runs, of other
     spaces too as far as they have the same parameters. Each is part of the initial design, half of which
-    stays even: after that the search goes its own way.
+    stays even: after that the search goes its own way. Where a prior is all that is known and `initial`
+    is not given, the design ends early if all its first guesses do better than an even configuration.
 
     `explain` is the part of the trials after the initial design that is spent on making the effects of
     the parameters known over the whole space (Moosbauer et al. 2022), 0.3 for nearly a third.
@@ -128,6 +129,7 @@ class SMBO(Weigher):
         if known is not None and design is not None:
             raise SpaceError("The design is given; leave out first, prior and learn_from.")
         self._origins: tuple[Origin | None, ...] = ()
+        self._judged = known.judged if known is not None and initial is None else 0
         if known is not None:
             self.design = self._informed_design(known, initial)
         else:
@@ -191,7 +193,7 @@ class SMBO(Weigher):
         """
         number = self._ledger.number if number is None else number
         rng = np.random.default_rng([self.seed, 1, number])
-        if number < len(self.design):
+        if number < len(self.design) and not self._convinced(number):
             candidate = self._unmodelled(number, "initial", self.design[number])
         elif not self._telling():
             candidate = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
@@ -202,6 +204,19 @@ class SMBO(Weigher):
                 candidate = settling or modelled(number, rng)
         self._ledger.awaited.append(candidate)
         return candidate
+
+    def _convinced(self, number: int) -> bool:
+        """Did each guessed row do better than the even one, so that the rest is left out?"""
+        if not self._judged or number < self._judged:
+            return False
+        costs: dict[Origin | None, list[float]] = {"prior": [], None: []}
+        for result in self._ledger.results:
+            if result.number < self._judged:
+                costs[self._origins[result.number]].append(result.cost)
+        known = [*costs["prior"], *costs[None]]
+        if len(known) < self._judged or not np.isfinite(costs["prior"]).all():
+            return False
+        return max(costs["prior"]) < min(c if np.isfinite(c) else np.inf for c in costs[None])
 
     def _telling(self) -> bool:
         """Do results differ, in a cost, or, before a trial was of use, in what they exceed?"""
@@ -239,7 +254,7 @@ class SMBO(Weigher):
         rng = np.random.default_rng([self.seed, 0])
         cube = self.space.cube
         latents = sampling.maximin(cube, n, rng) if n else np.empty((0, cube.d))
-        rows = known.design(latents, rng)
+        rows = known.design(latents, rng, self._judged)
         self._origins = tuple(row.origin for row in rows)
         return np.array([row.vector for row in rows]).reshape(-1, cube.d)
 
