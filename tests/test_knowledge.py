@@ -43,13 +43,7 @@ def design(**options: Any) -> list[tuple[str | None, dict[str, Any]]]:
 
 def test_half_of_the_design_is_even_and_the_guess_itself_comes_first() -> None:
     rows = design(prior=GUESS)
-    assert [about for about, _ in rows] == [
-        "prior",
-        None,
-        *["prior"] * 3,
-        *[None] * 5,
-        *["prior"] * 2,
-    ]
+    assert [about for about, _ in rows] == ["prior", None] * 3 + [None] * 6
     first = rows[0][1]
     assert first["lr"] == pytest.approx(1e-3)
     assert (first["depth"], first["kind"]) == (4, "b")
@@ -59,18 +53,33 @@ def test_half_of_the_design_is_even_and_the_guess_itself_comes_first() -> None:
     assert min(even) < 1e-3 < max(even)
 
 
-@pytest.mark.parametrize(("guess_is_good", "ends"), [(True, 5), (False, 12)])
-def test_the_design_ends_early_where_all_guesses_beat_the_even_one(
-    guess_is_good: bool, ends: int
-) -> None:
-    search = hl.SMBO(SPACE, prior=GUESS)
+def asked(search: hl.SMBO, guess_is_good: bool, excess: tuple[float, ...] = ()) -> list[str]:
     kinds = []
     for k in range(13):
         candidate = search.ask()
         kinds.append(candidate.proposal.kind)
         guessed = candidate.proposal.about == "prior"
-        search.tell(candidate.values, k + 100.0 * (guessed != guess_is_good))
+        over = excess if guessed else tuple(-1.0 for _ in excess)
+        search.tell(candidate.values, k + 100.0 * (guessed != guess_is_good), excess=over)
+    return kinds
+
+
+@pytest.mark.parametrize(("guess_is_good", "ends"), [(True, 6), (False, 12)])
+def test_the_design_ends_at_its_half_where_the_best_is_guessed(
+    guess_is_good: bool, ends: int
+) -> None:
+    kinds = asked(hl.SMBO(SPACE, prior=GUESS), guess_is_good)
     assert kinds == ["initial"] * ends + ["proposed"] * (13 - ends)
+
+
+def test_a_guess_that_exceeds_a_limit_does_not_end_the_design() -> None:
+    assert asked(hl.SMBO(SPACE, prior=GUESS), True, (1.0,)) == ["initial"] * 12 + ["proposed"]
+
+
+def test_what_was_told_before_is_not_taken_for_a_guess() -> None:
+    search = hl.SMBO(SPACE, prior=GUESS)
+    search.tell({"lr": 1.0, "depth": 9, "kind": "c"}, -5.0)
+    assert asked(search, True)[:11] == ["initial"] * 11
 
 
 def test_what_is_to_be_tried_first_is_and_nothing_else_changes() -> None:

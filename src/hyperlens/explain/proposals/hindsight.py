@@ -159,7 +159,8 @@ def hindsight(history: History, objective: str | None = None) -> Hindsight:
 def _notes(failed: int, design: int) -> tuple[str, ...]:
     of_it = f"{failed} of the {counted(design, 'trial')} of the initial design failed"
     return (
-        "Judged is the initial design alone: what was known beforehand has no part in later proposals.",
+        "Judged is the initial design alone, which ends at its half where a prior leads: too few trials "
+        "then to tell help from chance.",
         *((f"{of_it}, which is worse than all others.",) if failed else ()),
     )
 

@@ -1,10 +1,11 @@
 """What is known before a search: configurations to try first, values thought good, earlier runs.
 
-All of it becomes rows of the initial design. What is proposed afterwards is the surrogate's alone, with
-its reasons as ever, and a wrong guess costs these rows and no more. Half of the design is even, so
-that a run can say afterwards whether the guess was right (explain/proposals/hindsight.py). Where a
-prior is all that is known, its first rows are mostly guessed, and the rest is left out if each of them
-did better than the even one among them.
+All of it becomes rows of the initial design, half of which stays even, so that a run can say afterwards
+whether the guess was right (explain/proposals/hindsight.py). What is proposed afterwards is the
+surrogate's, with its reasons as ever.
+
+Where a prior is all that is known, it is judged after half of the design: if the best of all is guessed,
+the rest is left out, if not, the rest is even. Early proposals stay near the guess while the best does.
 
 A guess of one parameter is a value, weights of choices, or a distribution of scipy.stats. What a guess
 or an earlier run does not speak of comes from the even design.
@@ -20,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import SpaceError, listed
+from hyperlens.optimize.optimizers.focus_search import Part
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.parameter import Parameter
@@ -28,6 +30,9 @@ from hyperlens.spaces.space import Space
 Origin = Literal["first", "prior", "earlier"]
 Guesses = Mapping[str, Any]  # by parameter
 AROUND = 0.1  # standard deviation around a guessed value, in parts of its axis
+REACH = (
+    0.2  # how far from a guessed value the best may lie while it is believed, in parts of its axis
+)
 BELIEVED = 0.75  # chance of a guessed choice
 
 
@@ -50,8 +55,7 @@ class Known:
 
     def design(self, latents: FloatArray, rng: np.random.Generator, judged: int = 0) -> list[Row]:
         """The rows of an even design (n, d) with what is known among them: first what is to be tried
-        first, then in turn what is guessed and what is even. All but one of the first `judged` rows are
-        guessed, if there are such."""
+        first, then in turn what is guessed and what is even; after `judged` rows, if any, all are even."""
         rows = [Row(self._fitting(values), "first") for values in self.first]
         guessed = bool(self.prior), bool(self.earlier)
         left = max(len(latents) - len(rows), 2 * sum(guessed))
@@ -64,24 +68,33 @@ class Known:
         half = len(even) // 2
         believed = self._believed(places[:half], rng)
         if judged:
-            ahead = judged - 1
-            return [
-                believed[0],
-                even[half],
-                *believed[1:ahead],
-                *even[half + 1 :],
-                *believed[ahead:],
-            ]
+            head = zip(believed, even[half:], strict=False)
+            mixed = [row for pair in head for row in pair][:judged]
+            return [*mixed, *[*even[half:], *even[:half]][judged // 2 :][: len(even) - judged]]
         for one, other in zip_longest(believed, even[half:]):
             rows += [row for row in (one, other) if row is not None]
         return rows
 
     @property
-    def judged(self) -> int:
-        """Rows after which a prior is judged: the guess, one draw more a parameter, and an even one; 0
-        if not the prior alone is known."""
-        alone = bool(self.prior) and not (self.first or self.earlier)
-        return len(self.space) + 2 if alone else 0
+    def alone(self) -> bool:
+        """Is a prior all that is known?"""
+        return bool(self.prior) and not (self.first or self.earlier)
+
+    def near(self) -> list[Part]:
+        """The part of each axis around its guess; all of it where there is none, or of choices."""
+        parts = [Part.whole(axis) for axis in self.space.cube.axes]
+        for name, guess in (self.prior or {}).items():
+            k, p = self.space.column(name), self.space[name]
+            if parts[k].levels is not None or isinstance(guess, Mapping):
+                continue
+            if hasattr(guess, "ppf"):
+                ends = np.clip([guess.ppf(0.025), guess.ppf(0.975)], p.lower, p.upper)
+                low, high = (_encoded(p, float(end)) for end in ends)
+            else:
+                at = _encoded(p, guess)
+                low, high = max(at - REACH, 0.0), min(at + REACH, 1.0)
+            parts[k] = Part(low, high) if low < high else parts[k]
+        return parts
 
     def _believed(self, latents: FloatArray, rng: np.random.Generator) -> list[Row]:
         """Rows of prior and earlier runs in turn, made of even ones."""

@@ -43,6 +43,8 @@ from hyperlens.surrogates.threads import one_thread
 PAPERS = {"points": 1000, "polished": 0}  # of focus search
 REFINED = {"points": 300, "polished": 6}
 INITIAL = 4  # configurations per parameter before the first model
+JUDGED = 2  # rows per parameter after which a prior is judged
+TRUSTED = 10  # trials per parameter in which a prior that leads is stayed near
 EXPLOITING = 0.1  # tau of every second proposal, unless one acquisition is chosen
 
 
@@ -64,8 +66,8 @@ class SMBO(Weigher):
     `first` are configurations to try before all else. `prior` says what is thought good: by parameter a
     value, weights of choices or a distribution of scipy.stats. `learn_from` are earlier runs, of other
     spaces too as far as they have the same parameters. Each is part of the initial design, half of which
-    stays even: after that the search goes its own way. Where a prior is all that is known and `initial`
-    is not given, the design ends early if all its first guesses do better than an even configuration.
+    stays even. Where a prior is all that is known and `initial` is not given, the design ends at half if
+    the best so far is guessed, and early proposals stay near the guess while the best lies there.
 
     `explain` is the part of the trials after the initial design that is spent on making the effects of
     the parameters known over the whole space (Moosbauer et al. 2022), 0.3 for nearly a third.
@@ -129,7 +131,9 @@ class SMBO(Weigher):
         if known is not None and design is not None:
             raise SpaceError("The design is given; leave out first, prior and learn_from.")
         self._origins: tuple[Origin | None, ...] = ()
-        self._judged = known.judged if known is not None and initial is None else 0
+        alone = known is not None and known.alone and initial is None and acquisition is None
+        self._judged = JUDGED * len(space) if alone else 0
+        self._near = known.near() if known is not None and alone else None
         if known is not None:
             self.design = self._informed_design(known, initial)
         else:
@@ -206,17 +210,33 @@ class SMBO(Weigher):
         return candidate
 
     def _convinced(self, number: int) -> bool:
-        """Did each guessed row do better than the even one, so that the rest is left out?"""
-        if not self._judged or number < self._judged:
+        """Is the best of the rows by which a prior is judged guessed, so that the rest is left out?
+        Only what was asked for counts, not what was told in the place of a row."""
+        if not self._judged or number < self._judged or self.outcomes.objectives > 1:
             return False
-        costs: dict[Origin | None, list[float]] = {"prior": [], None: []}
-        for result in self._ledger.results:
-            if result.number < self._judged:
-                costs[self._origins[result.number]].append(result.cost)
-        known = [*costs["prior"], *costs[None]]
-        if len(known) < self._judged or not np.isfinite(costs["prior"]).all():
+        own: dict[int, float] = {}
+        for result, kept in zip(self.results, self.outcomes.feasible, strict=True):
+            k = result.number
+            if k < self._judged and same(self._canonical(self.design[[k]]), result.vector)[0]:
+                own[k] = result.cost if kept else np.inf
+        if len(own) < self._judged:
             return False
-        return max(costs["prior"]) < min(c if np.isfinite(c) else np.inf for c in costs[None])
+        best = min(own, key=lambda k: own[k])
+        return bool(np.isfinite(own[best])) and self._origins[best] == "prior"
+
+    def _trusting(self, number: int) -> bool:
+        """Does an early proposal stay near the guess, because the best so far lies there?"""
+        early = number < TRUSTED * len(self.space)
+        if self._near is None or not early or self.outcomes.objectives > 1:
+            return False
+        best = self.best
+        if best is None:
+            return False
+        pairs = zip(self._near, best.vector, strict=True)
+        return all(
+            part.levels is not None or np.isnan(x) or part.low <= x <= part.high
+            for part, x in pairs
+        )
 
     def _telling(self) -> bool:
         """Do results differ, in a cost, or, before a trial was of use, in what they exceed?"""
@@ -233,9 +253,9 @@ class SMBO(Weigher):
         return ("lcb", EXPLOITING) if self._refining(number) else ("ei", self.tau)
 
     def _refining(self, number: int) -> bool:
-        """Does this proposal look near one of the best? Every second does, unless one acquisition is
-        chosen."""
-        return self.acquisition is None and number % 2 == 1
+        """Does this proposal look near one of the best? Every second does, and each that trusts a prior,
+        unless one acquisition is chosen."""
+        return self.acquisition is None and (number % 2 == 1 or self._trusting(number))
 
     def _designed(self, initial: int | None) -> FloatArray:
         """The initial design as vectors; forbidden ones are drawn again."""
@@ -324,7 +344,12 @@ class SMBO(Weigher):
         apart = self._settling.apart(self._ledger.results, self.y)
         rows = np.flatnonzero(~apart | (self.outcomes.objectives > 1))
         region = self._learner.region(self.outcomes.part(rows), self._refining(number))
-        return replace(region, rows=rows[region.rows])
+        region = replace(region, rows=rows[region.rows])
+        if self._near is None or not self._trusting(number):
+            return region
+        within = region.parts or [Part.whole(axis) for axis in self.space.cube.axes]
+        parts = [_shared(part, near) for part, near in zip(within, self._near, strict=True)]
+        return replace(region, parts=parts)
 
     def _weighed(self, number: int, rng: np.random.Generator) -> Candidate:
         """One iteration where there are several costs, limits, or failures: a surrogate for each."""
@@ -393,3 +418,9 @@ class SMBO(Weigher):
     def _rounded(self, vector: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
         values = self.space.decode(vector[None])[0]
         return self.space.encode([values])[0], values
+
+
+def _shared(part: Part, near: Part) -> Part:
+    """What two parts of a range have in common; the first one where that is nothing, or of levels."""
+    low, high = max(part.low, near.low), min(part.high, near.high)
+    return part if part.levels is not None or low >= high else Part(low, high)
