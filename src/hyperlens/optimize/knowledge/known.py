@@ -55,7 +55,7 @@ class Known:
 
     def design(self, latents: FloatArray, rng: np.random.Generator, judged: int = 0) -> list[Row]:
         """The rows of an even design (n, d) with what is known among them: first what is to be tried
-        first, then in turn what is guessed and what is even; after `judged` rows, if any, all are even."""
+        first, then in turn what is guessed and what is even; after `judged` rows, if any, even ones."""
         rows = [Row(self._fitting(values), "first") for values in self.first]
         guessed = bool(self.prior), bool(self.earlier)
         left = max(len(latents) - len(rows), 2 * sum(guessed))
