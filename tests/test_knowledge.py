@@ -14,10 +14,11 @@ import hyperlens as hl
 from hyperlens.errors import AnalysisError, SpaceError
 from hyperlens.explain.proposals.hindsight import Hindsight, hindsight
 from hyperlens.record import Record
+from hyperlens.runs.history import History, Objective, Trial
 from hyperlens.sections.choices import Choices
 from hyperlens.sections.explanation import Explanation
 from hyperlens.sections.plan import PLAN
-from hyperlens.words import number
+from hyperlens.words import number, percent
 
 SPACE = hl.Space.of(
     [
@@ -53,8 +54,10 @@ def test_half_of_the_design_is_even_and_the_guess_itself_comes_first() -> None:
     assert min(even) < 1e-3 < max(even)
 
 
-def asked(search: hl.SMBO, guess_is_good: bool, excess: tuple[float, ...] = ()) -> list[str]:
-    kinds = []
+def kinds_of(
+    search: hl.SMBO, guess_is_good: bool, excess: tuple[float, ...] = ()
+) -> list[str | None]:
+    kinds: list[str | None] = []
     for k in range(13):
         candidate = search.ask()
         kinds.append(candidate.proposal.kind)
@@ -68,18 +71,18 @@ def asked(search: hl.SMBO, guess_is_good: bool, excess: tuple[float, ...] = ()) 
 def test_the_design_ends_at_its_half_where_the_best_is_guessed(
     guess_is_good: bool, ends: int
 ) -> None:
-    kinds = asked(hl.SMBO(SPACE, prior=GUESS), guess_is_good)
+    kinds = kinds_of(hl.SMBO(SPACE, prior=GUESS), guess_is_good)
     assert kinds == ["initial"] * ends + ["proposed"] * (13 - ends)
 
 
 def test_a_guess_that_exceeds_a_limit_does_not_end_the_design() -> None:
-    assert asked(hl.SMBO(SPACE, prior=GUESS), True, (1.0,)) == ["initial"] * 12 + ["proposed"]
+    assert kinds_of(hl.SMBO(SPACE, prior=GUESS), True, (1.0,)) == ["initial"] * 12 + ["proposed"]
 
 
 def test_what_was_told_before_is_not_taken_for_a_guess() -> None:
     search = hl.SMBO(SPACE, prior=GUESS)
     search.tell({"lr": 1.0, "depth": 9, "kind": "c"}, -5.0)
-    assert asked(search, True)[:11] == ["initial"] * 11
+    assert kinds_of(search, True)[:11] == ["initial"] * 11
 
 
 def test_what_is_to_be_tried_first_is_and_nothing_else_changes() -> None:
@@ -117,14 +120,40 @@ def test_the_best_of_an_earlier_run_of_another_space_are_tried_as_far_as_they_fi
 def test_hindsight_says_what_became_of_it(guess: dict[str, Any], word: str) -> None:
     run = hl.minimize(cost, SPACE, trials=24, initial=24, prior=guess)
     found = hindsight(run)
-    (sentence,) = found.lead
-    assert (found.verdict_of("prior"), found.sentence) == (word, sentence)
+    sentence, ended = found.lead
+    assert (found.verdict_of("prior"), found.sentence) == (word, f"{sentence} {ended}")
     assert sentence.startswith(
         f"The prior {word}: its 12 configurations did better than the 12 even"
     )
     costs = [t.costs[0] for t in run.trials]
     wins = np.mean([a < b for a in costs[::2] for b in costs[1::2]])
     assert f"in {number(100 * wins)} % of the pairs" in sentence
+
+
+@pytest.mark.parametrize(
+    ("guess", "farthest", "away", "said"),
+    [
+        (
+            {"lr": 1e-4},
+            "lr",
+            0.2,
+            f"lies up to {percent(0.2)} of an axis (lr) from what was guessed.",
+        ),
+        ({"lr": 1e-3, "depth": 4}, "lr", 0.0, "is what was guessed."),
+        ({"depth": 4, "kind": "c"}, "kind", 1.0, "has another kind than was guessed."),
+    ],
+)
+def test_how_far_from_the_guess_the_search_ends_is_said_of_what_was_guessed(
+    guess: dict[str, Any], farthest: str, away: float, said: str
+) -> None:
+    search = hl.SMBO(SPACE, prior=guess, seed=3)
+    asked = [search.ask() for _ in range(4)]
+    trials = [Trial(k, c.values, (1.0 + k,), proposal=c.proposal) for k, c in enumerate(asked)]
+    trials.append(Trial(4, {"lr": 1e-3, "depth": 4, "kind": "a"}, (0.0,)))
+    found = hindsight(History(SPACE, (Objective("cost"),), tuple(trials)))
+    assert found.farthest == farthest
+    assert found.away == pytest.approx(away, abs=1e-9)
+    assert found.lead[-1] == f"The best trial of the search {said}"
 
 
 def test_nothing_known_is_refused_and_too_little_is_called_so() -> None:

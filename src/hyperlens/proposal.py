@@ -101,6 +101,7 @@ class Proposal:
     parameters: tuple[str, ...] = ()  # those that were tuned, where the space was inferred
     budget: float | None = None  # how much the evaluation may use, if the method says
     about: str | None = None  # what of an explanation it is to settle; of a design, whence it comes
+    guessed: tuple[str, ...] = ()  # parameters that a prior spoke of, where it comes from one
     rung: int | None = None  # how often this configuration had gone on before
     final: bool = True  # False if it is to wait for others and may then go on
     entry: str | None = None  # which place of a race it takes, the same in every process
@@ -130,6 +131,7 @@ class Proposal:
             del stored["final"]
         lists: dict[str, list[Any]] = {
             "parameters": list(self.parameters),
+            "guessed": list(self.guessed),
             "objectives": list(self.objectives),
             "spans": [list(s) for s in self.spans],
             "beside": [belief.to_dict() for belief in self.beside],
@@ -163,6 +165,7 @@ class Proposal:
             parameters=_names(get("parameters")),
             budget=_number(get("budget", get("resource"))),  # "resource" until version 0.1
             about=_text(get("about")),
+            guessed=_names(get("guessed")),
             rung=None if rung is None else int(rung),
             final=get("final") is not False,
             entry=_text(get("entry")),

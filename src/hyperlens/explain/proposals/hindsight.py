@@ -3,10 +3,13 @@ initial design.
 
 Two groups of results are compared by Mann and Whitney's test: the part of pairs in which the guessed
 configuration is better, and how likely that is by chance. A trial that failed is worse than all others.
+A prior that leads ends the design early, so that often too few trials are left to tell help from chance;
+of a prior it is said too how far from the guess itself the best trial lies in the end.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +23,7 @@ from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.tables import Column, Table, table
 from hyperlens.words import counted, number, percent
 
+HERE = 0.005  # of an axis: as near is the same
 SURE = 0.05  # probability of chance below which it is said
 EVEN = "even"
 WORDS = {
@@ -40,7 +44,9 @@ class Hindsight(Record):
 
     `origin` of a trial is "first", "prior", "earlier" or "even"; `result` is nan where it failed. Of
     each of `knowledge` there are `configurations`; `better` is the part of pairs that it wins and `p`
-    how likely that is by chance, both nan where no configuration was even.
+    how likely that is by chance, both nan where no configuration was even. Of what a prior guessed the
+    best trial of all differs most in the parameter `farthest`, by `away` of its axis (1 of a category);
+    nan where that is not known.
     """
 
     objective: str
@@ -52,6 +58,8 @@ class Hindsight(Record):
     configurations: IntArray
     better: FloatArray
     p: FloatArray
+    farthest: str = ""
+    away: float = np.nan
     notes: tuple[str, ...] = ()
 
     @property
@@ -61,10 +69,25 @@ class Hindsight(Record):
 
     @property
     def lead(self) -> tuple[str, ...]:
-        """One sentence or two for each kind."""
+        """One sentence or two for each kind, and where the search ended."""
         rows = zip(self.knowledge, self.configurations, self.better, self.p, strict=True)
-        return tuple(
+        said = [
             self._said(kind, int(count), float(better), float(p)) for kind, count, better, p in rows
+        ]
+        return (*said, self._ended) if self._ended else tuple(said)
+
+    @property
+    def _ended(self) -> str:
+        """How far the best trial of all lies from the guess."""
+        if np.isnan(self.away):
+            return ""
+        if self.away < HERE:
+            return "The best trial of the search is what was guessed."
+        if self.away == 1.0:
+            return f"The best trial of the search has another {self.farthest} than was guessed."
+        return (
+            f"The best trial of the search lies up to {percent(self.away)} of an axis "
+            f"({self.farthest}) from what was guessed."
         )
 
     def verdict_of(self, kind: str) -> str:
@@ -141,7 +164,7 @@ def hindsight(history: History, objective: str | None = None) -> Hindsight:
     }
     knowledge = tuple(kind for kind in WORDS if len(costs[kind]))
     told = [_compared(costs[kind], costs[EVEN]) for kind in knowledge]
-    failed = len(ended) - sum(ended)
+    farthest, away = _distance(history, design, objective)
     return Hindsight(
         objective=measured.name,
         maximize=measured.maximize,
@@ -152,17 +175,41 @@ def hindsight(history: History, objective: str | None = None) -> Hindsight:
         configurations=np.array([len(costs[kind]) for kind in knowledge]),
         better=np.array([better for better, _ in told]),
         p=np.array([p for _, p in told]),
-        notes=_notes(failed, len(design)),
+        farthest=farthest,
+        away=away,
+        notes=_notes(len(ended) - sum(ended), len(design), [len(c) for c in costs.values()]),
     )
 
 
-def _notes(failed: int, design: int) -> tuple[str, ...]:
-    of_it = f"{failed} of the {counted(design, 'trial')} of the initial design failed"
-    return (
-        "Judged is the initial design alone, which ends at its half where a prior leads: too few trials "
-        "then to tell help from chance.",
-        *((f"{of_it}, which is worse than all others.",) if failed else ()),
-    )
+def _notes(failed: int, design: int, sizes: list[int]) -> tuple[str, ...]:
+    """`sizes` of the kinds of knowledge, and last of the even ones."""
+    notes = ["Help is judged by the initial design alone."]
+    *guessed, even = sizes
+    if even and all(2 / math.comb(n + even, n) >= SURE for n in guessed if n):
+        notes.append(
+            f"So few trials ({max(guessed)} beside {counted(even, 'even one')}) cannot tell help from "
+            "chance, however they come out."
+        )
+    if failed:
+        of_it = f"{failed} of the {counted(design, 'trial')} of the initial design failed"
+        notes.append(f"{of_it}, which is worse than all others.")
+    return tuple(notes)
+
+
+def _distance(history: History, design: list[Trial], objective: str | None) -> tuple[str, float]:
+    """The parameter in which the best trial is farthest from the guess itself, the first of a prior, and
+    how far, in parts of its axis."""
+    guess = next((trial for trial in design if _origin(trial) == "prior"), None)
+    space = history.space
+    if guess is None or not len(history.data(objective).y):
+        return "", np.nan
+    there, here = space.encode([guess.values, history.best(objective).values])
+    categories = np.array([not axis.ordered for axis in space.cube.axes])
+    apart = np.where(categories, there != here, np.abs(there - here))
+    told = np.isin(space.names, guess.proposal.guessed if guess.proposal else ())
+    apart[~told | np.isnan(there) | np.isnan(here)] = -1.0  # inactive ones are nan
+    at = int(np.argmax(apart))
+    return (space.names[at], float(apart[at])) if apart[at] >= 0 else ("", np.nan)
 
 
 def _origin(trial: Trial) -> str | None:

@@ -30,9 +30,7 @@ from hyperlens.spaces.space import Space
 Origin = Literal["first", "prior", "earlier"]
 Guesses = Mapping[str, Any]  # by parameter
 AROUND = 0.1  # standard deviation around a guessed value, in parts of its axis
-REACH = (
-    0.2  # how far from a guessed value the best may lie while it is believed, in parts of its axis
-)
+REACH = 0.2  # of its axis: how far from a guessed value the best may lie while it is believed
 BELIEVED = 0.75  # chance of a guessed choice
 
 

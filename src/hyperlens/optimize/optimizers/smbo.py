@@ -131,6 +131,7 @@ class SMBO(Weigher):
         if known is not None and design is not None:
             raise SpaceError("The design is given; leave out first, prior and learn_from.")
         self._origins: tuple[Origin | None, ...] = ()
+        self._guessed: tuple[str, ...] = ()
         alone = known is not None and known.alone and initial is None and acquisition is None
         self._judged = JUDGED * len(space) if alone else 0
         self._near = known.near() if known is not None and alone else None
@@ -276,12 +277,14 @@ class SMBO(Weigher):
         latents = sampling.maximin(cube, n, rng) if n else np.empty((0, cube.d))
         rows = known.design(latents, rng, self._judged)
         self._origins = tuple(row.origin for row in rows)
+        self._guessed = tuple(known.prior or ())
         return np.array([row.vector for row in rows]).reshape(-1, cube.d)
 
     def _unmodelled(self, number: int, kind: Kind, vector: FloatArray) -> Candidate:
         acquisition, tau = self._turn(number)
         about = self._origins[number] if number < len(self._origins) else None
-        proposal = Proposal(kind, acquisition=acquisition, tau=tau, about=about)
+        guessed = self._guessed if about == "prior" else ()
+        proposal = Proposal(kind, acquisition=acquisition, tau=tau, about=about, guessed=guessed)
         return self._candidate(number, self._rounded(vector), proposal)
 
     def _settled(self, number: int) -> Candidate | None:

@@ -23,6 +23,7 @@ from hyperlens.spaces.cube import BoolArray, Box, Cube, FloatArray, IntArray
 from hyperlens.surrogates.random_forest.leaves import Encoding
 
 MANY = 60  # axes above which pairs that never meet are not listed
+CHUNK = 1024  # rows that are predicted at once
 MOST_PAIRS = 2 * 10**7  # pairs of leaves whose common measure is computed: about half a second
 
 
@@ -105,19 +106,36 @@ class Forest:
 
     def _combine(self, columns: Any, voting: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Mean and spread of the trees that vote (trees, n) on tree columns (n, c)."""
-        centre = float(self.y.mean())
-        total, square, within = np.zeros((3, len(columns)))
-        for tree, votes in zip(self._trees(), voting, strict=True):
-            leaf = tree.apply(columns)
-            value = tree.value[leaf, 0, 0] - centre
-            total += votes * value
-            square += votes * value**2
-            within += votes * np.maximum(tree.impurity[leaf], 0.0)  # rounding can pass below 0
+        parts = [
+            self._combined(columns[at : at + CHUNK], voting[:, at : at + CHUNK])
+            for at in range(0, max(len(columns), 1), CHUNK)
+        ]
+        mean, std = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return mean, std
+
+    def _combined(self, columns: Any, voting: BoolArray) -> tuple[FloatArray, FloatArray]:
+        first, values, impurities = self._nodes
+        leaves = np.array([tree.apply(columns) for tree in self._trees()]) + first[:, None]
+        value = values[leaves]
+        total = _sum(voting * value)
+        square = _sum(voting * value**2)
+        within = _sum(voting * impurities[leaves])
         count = voting.sum(axis=0)
         some = np.maximum(count, 1)
         mean = total / some
         variance = np.maximum(square / some - mean**2 + within / some, 0.0)
-        return mean + centre, np.sqrt(np.where(count > 0, variance, self.y.var()))
+        std = np.sqrt(np.where(count > 0, variance, self.y.var()))
+        return mean + self.y.mean(), std
+
+    @cached_property
+    def _nodes(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Of the nodes of all trees, one after the other: where each tree begins, the predictions less
+        the mean of all costs, and the variances within (rounding can pass below 0)."""
+        trees = list(self._trees())
+        first = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
+        values = np.concatenate([tree.value[:, 0, 0] for tree in trees]) - float(self.y.mean())
+        within = np.concatenate([tree.impurity for tree in trees])
+        return first, values, np.asarray(np.maximum(within, 0.0))
 
     def shares(
         self, order: int = 2, effects: tuple[tuple[int, ...], ...] | None = None
@@ -224,6 +242,12 @@ class Forest:
     def _each(self, function: Any) -> list[Any]:
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(function, self._trees()))
+
+
+def _sum(parts: FloatArray) -> FloatArray:
+    """Over trees, one after the other: a row's sum must not depend on how many rows there are, and NumPy
+    adds the numbers of a single one in another order."""
+    return np.asarray(parts.sum(axis=0) if parts.shape[1] > 1 else parts.cumsum(axis=0)[-1])
 
 
 def compile_ahead() -> Thread:
