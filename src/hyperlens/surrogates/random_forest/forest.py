@@ -81,6 +81,7 @@ class Forest:
         self.seeds = seeds
         with ThreadPoolExecutor(self.threads) as pool:
             self.estimators = list(pool.map(grow, seeds))
+        self._nodes = self._in_a_row()
         return self
 
     @cached_property
@@ -127,8 +128,7 @@ class Forest:
         std = np.sqrt(np.where(count > 0, variance, self.y.var()))
         return mean + self.y.mean(), std
 
-    @cached_property
-    def _nodes(self) -> tuple[IntArray, FloatArray, FloatArray]:
+    def _in_a_row(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """Of the nodes of all trees, one after the other: where each tree begins, the predictions less
         the mean of all costs, and the variances within (rounding can pass below 0)."""
         trees = list(self._trees())
