@@ -76,10 +76,11 @@ def all_drawn(page: Any) -> None:
     )
 
 
-def violations(page: Any) -> list[str]:
-    """What axe-core finds wrong, as short as can be said."""
+def violations(page: Any, *rules: str) -> list[str]:
+    """What axe-core finds wrong, by all of its rules or by these, as short as can be said."""
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run(document)).violations")
+    asked = {"runOnly": list(rules)} if rules else {}
+    found = page.evaluate("async (asked) => (await axe.run(document, asked)).violations", asked)
     return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found]
 
 
