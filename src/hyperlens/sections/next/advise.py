@@ -15,8 +15,8 @@ HOW = (
     "searched for its lowest place. A range is cut only where none of them is lowest, with a margin; "
     "it is widened where most are lowest at its end and still fall. A parameter is fixed where it "
     "hardly matters at most of its values.",
-    "`hyperlens advise SOURCE --out space.yaml` writes the space for ConfigSpace, `--out space.py` as "
-    "suggestions for Optuna.",
+    "The command hyperlens advise SOURCE --out space.yaml writes the space for ConfigSpace; with "
+    "--out space.py it writes suggestions for Optuna.",
 )
 
 
