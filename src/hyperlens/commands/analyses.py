@@ -12,6 +12,7 @@ from hyperlens.commands.options import (
     LEVEL_OR_NONE,
     SEED,
     SURROGATE,
+    WHICH,
     Part,
     Source,
     TableReading,
@@ -59,7 +60,11 @@ def importance(
         dict[str, Any],
         like(
             hl.Importance.subspace,
-            coverage=typer.Option(min=0.01, max=1.0, help="Share that the subspace must cover."),
+            coverage=typer.Option(
+                min=0.01,
+                max=1.0,
+                help="Share of the variance that the parameters of --subspace must cover.",
+            ),
         ),
     ],
     part: Part,
@@ -117,14 +122,23 @@ effect = record_command(
 regions = record_command(
     hl.regions,
     parameter=typer.Argument(metavar="PARAMETER", help="Whose effect.", show_default=False),
-    levels=typer.Option(min=1, max=10, help="Split every region so often; else 3."),
-    splits=typer.Option(min=1, max=500, help="So many splits, the best first."),
-    until=typer.Option(min=0.0, help="Split the best trial's region down to this mean std."),
+    levels=typer.Option(min=1, max=10, help="How many times every region is split; else 3."),
+    splits=typer.Option(min=1, max=500, help="How many splits are made in all, the best first."),
+    until=typer.Option(
+        min=0.0,
+        help="Split the best trial's region until the effect's standard deviation is this on average.",
+    ),
     criterion=typer.Option(help="What is to be alike within a region."),
-    curve=typer.Option(help="Which curves l2 and area compare."),
+    curve=typer.Option(
+        help="What l2 and area compare: variances of the effect, or standard deviations."
+    ),
     surrogate=SURROGATE,
-    min_size=typer.Option(min=1, help="Points of the sample on each side of a split."),
-    min_improvement=typer.Option(min=0.0, max=1.0, help="Part of the impurity a split takes away."),
+    min_size=typer.Option(min=1, help="Fewest points of the sample on either side of a split."),
+    min_improvement=typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Least part that a split must take away of how unlike curves are over the whole space.",
+    ),
     seed=SEED,
 )
 
@@ -284,8 +298,8 @@ def advise(
 
 ablation = record_command(
     hl.ablation,
-    source=Annotated[str, configuration("--from")],
-    target=Annotated[str, configuration("--to")],
+    source=Annotated[str, configuration("--from", help=f"Where to begin: {WHICH}")],
+    target=Annotated[str, configuration("--to", help=f"Where to end: {WHICH}")],
     method=typer.Option(help="From which end to walk."),
     surrogate=SURROGATE,
     cap=CAP,

@@ -59,9 +59,10 @@ SEARCH = like(
     evaluations=typer.Option(
         min=1, help="Evaluations on all rows.", show_default="99; with --time what it allows"
     ),
-    time=duration("--time", "For all until the model is written: 90s, 10m, 2h."),
+    time=duration("--time", "Time for all of it until the model is written: 90s, 10m, 2h."),
     timeout=duration(
-        "--timeout", "Ends one evaluation, which fails; by default a tenth of --time."
+        "--timeout",
+        "End an evaluation that takes longer; it counts as failed. By default a tenth of --time.",
     ),
     folds=typer.Option(min=1, help="Splits of each evaluation.", show_default=BY_SIZE),
     refits=typer.Option(

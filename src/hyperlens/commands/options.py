@@ -54,7 +54,13 @@ def _names(texts: list[str] | None) -> tuple[str, ...] | None:
     return tuple(name for name in names if name) or None
 
 
-def configuration(*flags: str, help: str = "'best', 'default' or a trial's number.") -> Any:
+WHICH = (
+    "'best', 'default' or a trial's number; where a run has no defaults, as Optuna's, 'default' is "
+    "the midpoint of the space."
+)
+
+
+def configuration(*flags: str, help: str = WHICH) -> Any:
     """An option that names a configuration; a trial's number is handed over as a number."""
 
     def number(text: str | None) -> int | str | None:
@@ -85,7 +91,7 @@ class Reading:
         None
     )
     space: Annotated[
-        str | None, run_option(help="The space, ConfigSpace's JSON or YAML; else the run's.")
+        str | None, run_option(help="File of the space, as ConfigSpace writes it; else the run's.")
     ] = None
     objective: Annotated[
         list[str] | None,
@@ -137,8 +143,8 @@ Part = Annotated[
             str | None,
             trial_option(
                 callback=_budget,
-                help="One budget, or 'largest': else lower ones and pruned trials tell of it too, "
-                "where that is sound.",
+                help="Only trials of this budget, or 'largest'; else lower budgets and pruned trials "
+                "are used too, where that is sound.",
             ),
         ],
         states=Annotated[
@@ -149,7 +155,7 @@ Part = Annotated[
             ),
         ],
         where=trial_option(help="Only trials for which this holds: \"model == 'svm'\"."),
-        last=trial_option(min=1, help="Only the last so many trials."),
+        last=trial_option(min=1, help="Only the latest trials, this many."),
         weights=Annotated[
             str | None,
             trial_option(
@@ -179,5 +185,9 @@ LEVEL_OR_NONE = Annotated[
     ),
 ]
 CAP = Annotated[
-    str | None, typer.Option(help="Good region only: a cost, 'default' or 'quantile=0.25'.")
+    str | None,
+    typer.Option(
+        help="Costs worse than this count as this: a cost, 'default' for that of the default "
+        "configuration, or 'quantile=0.25'."
+    ),
 ]

@@ -16,7 +16,7 @@ from hyperlens.surrogates.protocol import SurrogateKind
 REASONS: dict[str, Any] = {
     "tau": typer.Option(min=0.0, help="Weight of the uncertainty; else the recorded one, or 1."),
     "method": typer.Option(help="Exact, or sampled with intervals."),
-    "samples": typer.Option(min=2, help="Orders to draw, where sampled."),
+    "samples": typer.Option(min=2, help="Orders of parameters to draw, where sampled."),
     "background": typer.Option(help="What a proposal is compared with."),
     "baseline": typer.Option(help="Compare with one configuration instead."),
     "surrogate": Annotated[

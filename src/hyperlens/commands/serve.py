@@ -20,7 +20,7 @@ def serve(
     reading: Reading,
     host: Annotated[
         str,
-        typer.Option(help="Address to listen on; another than this machine's asks for a token."),
+        typer.Option(help="Address to listen on; any but this machine's own asks for a token."),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8450,
     browser: Annotated[

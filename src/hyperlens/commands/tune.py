@@ -56,7 +56,8 @@ class OptimizerOptions:
         smbo_option(help="Part of the trials that goes to the explanation, such as 0.3."),
     ] = None
     eta: Annotated[
-        int | None, race_option(min=2, help="One of so many goes on to the next rung.")
+        int | None,
+        race_option(min=2, help="Of this many configurations one goes on to the next rung."),
     ] = None
     min_budget: Annotated[float | None, race_option(help="Smallest budget; the largest is 1.")] = (
         None
@@ -70,12 +71,15 @@ class Ending:
     stop: Annotated[
         bool,
         ending_option(
-            "--stop", help="Stop when more trials would gain less than the noise of costs."
+            "--stop",
+            help="Stop when more trials would gain less than the standard error of a cost.",
         ),
     ] = False
     error: Annotated[
         float | None,
-        ending_option(min=0.0, help="Stop too; this is the standard error of a cost."),
+        ending_option(
+            min=0.0, help="The same with this standard error, if it is known; implies --stop."
+        ),
     ] = None
 
     @property
@@ -165,8 +169,8 @@ class Measured:
 PLAN = like(
     hl.minimize,
     optimizer=Annotated[OptimizerName, typer.Option(help="How configurations are chosen.")],
-    trials=typer.Option(min=1, help="Trials of the whole run; of a race, so many at full budget."),
-    time=duration("--time", "When the run stops, to be gone on with: 90s, 10m, 2h."),
+    trials=typer.Option(min=1, help="Trials of the whole run; of a race, those at full budget."),
+    time=duration("--time", "Stop after this time; the same command goes on later: 90s, 10m, 2h."),
     seed=SEED,
 )
 PLACE = like(
@@ -174,7 +178,7 @@ PLACE = like(
     workers=place_option(min=1, help="Trials at once.", show_default="1, or all of Dask's"),
     timeout=duration(
         "--timeout",
-        "When a trial is ended, which fails: 90s, 10m, 2h.",
+        "End a trial that takes longer; it counts as failed: 90s, 10m, 2h.",
         rich_help_panel="Where trials run",
     ),
     scheduler=place_option(help="Address of a Dask scheduler, tcp://host:8786."),

@@ -69,7 +69,7 @@ confirmed = record_command(
         ),
     ],
     trials=typer.Option(
-        min=1, help="The last so many trials of the run; else those that are marked in it."
+        min=1, help="How many of the run's latest trials they are; else those marked in it."
     ),
     level=LEVEL,
     seed=SEED,

@@ -32,7 +32,9 @@ def across(
         dict[str, Any],
         like(
             hl.across,
-            size=typer.Option(min=1, max=50, help="Configurations that do well everywhere."),
+            size=typer.Option(
+                min=1, max=50, help="How many configurations to find that do well everywhere."
+            ),
             level=LEVEL,
             seed=SEED,
         ),

@@ -12,7 +12,7 @@ reach = record_command(
     hl.reach,
     cost=typer.Option(help="The cost to reach; else the best measured one."),
     trial=Annotated[str, configuration()],
-    sure=typer.Option(min=0.01, max=0.99, help="How probable it is to be."),
+    sure=typer.Option(min=0.01, max=0.99, help="How probable it must be that the cost is reached."),
     surrogate=SURROGATE,
     level=LEVEL,
     seed=SEED,

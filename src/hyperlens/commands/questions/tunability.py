@@ -11,8 +11,8 @@ from hyperlens.commands.records import record_command
 tunability = record_command(
     hl.tunability,
     game=typer.Option(
-        help="The best that is reached, the worst, the variance, what the search left, or what the "
-        "best trial gained."
+        help="What is shared out: the best that can be reached, the worst, the variance, what the "
+        "search left, or what the best trial gained."
     ),
     baseline=Annotated[str, configuration()],
     surrogate=SURROGATE,
