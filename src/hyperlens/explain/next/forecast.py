@@ -53,7 +53,7 @@ Source = Literal["given", "repeats", "surrogate"]
 SOURCES: dict[Source, str] = {
     "given": "as given",
     "repeats": "from repeats of configurations",
-    "surrogate": "from the surrogate",
+    "surrogate": "from the surrogate: noise and what it cannot explain",
 }
 
 
