@@ -181,11 +181,23 @@ def _tested(cube: Cube, levels: _Levels, end: str, seed: int) -> tuple[Finding, 
         squared[:, fold] = (both - y[fold]) ** 2, (single - y[fold]) ** 2
     squared = squared[:, at_full]
     with_lower, without = np.sqrt(squared.mean(axis=1)) / y[at_full].std()
-    errors = (
-        f"hidden costs {end} are predicted with an error of "
-        f"{with_lower:.2f} of their standard deviation, without them with {without:.2f}"
-    )
+    errors = f"hidden costs {end} are predicted with {_errors(with_lower, without)}"
     return _finding(squared), float(np.sqrt(squared[0].mean())), errors
+
+
+def _errors(with_lower: float, without: float) -> str:
+    """Both errors, with a digit more where they would look the same.
+
+    >>> _errors(0.801, 0.8)
+    'an error of 0.801 of their standard deviation, without them with 0.800'
+    >>> _errors(0.8, 0.8)
+    'an error of 0.80 of their standard deviation, without them with the same'
+    """
+    digits = 3 if f"{with_lower:.2f}" == f"{without:.2f}" else 2
+    first, second = f"{with_lower:.{digits}f}", f"{without:.{digits}f}"
+    if first == second:
+        first, second = f"{with_lower:.2f}", "the same"
+    return f"an error of {first} of their standard deviation, without them with {second}"
 
 
 def _finding(squared: FloatArray) -> Finding:
