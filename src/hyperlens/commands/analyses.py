@@ -81,16 +81,20 @@ def importance(
     with terminal.announced_compilation(), terminal.progress() as step:
         compile_ahead()
         step("importance", 0.0)
-        asked = {"objective": objective, **options}
-        record: hl.Importance | hl.Importances
-        if among is None and cap is None:
-            record = hl.importances(history, **asked)
-        else:
-            record = hl.importance(history, among=among or "all", cap=cap, **asked)
+        record = _importance(history, among, cap, {"objective": objective, **options})
     print_record(record, form, history.warnings(objective))
     if subspace:
         answer = record.leading if isinstance(record, hl.Importances) else record
         _write_subspace(answer.subspace(**size), subspace)
+
+
+def _importance(
+    history: hl.History, among: Among | None, cap: str | None, asked: dict[str, Any]
+) -> hl.Importance | hl.Importances:
+    """Over the space and among the good side by side, or what was asked for alone."""
+    if among is None and cap is None:
+        return hl.importances(history, **asked)
+    return hl.importance(history, among=among or "all", cap=cap, **asked)
 
 
 def _write_subspace(small: hl.Subspace, file: str) -> None:

@@ -65,20 +65,30 @@ def across(
         refuse_overwriting(source, path)
         check(path)
     with terminal.announced_compilation(), terminal.progress() as step:
-        histories, objective = _read(sources, reading, part, step)
-        step("across", 0.0)
-        record = hl.across(
-            histories,
-            objective=objective,
-            progress=lambda done, of: step(f"run {done} of {of} explained", 0.9 * done / of),
-            **options,
-        )
+        record = _across(sources, reading, part, step, options)
     print_record(record if parameter is None else record.effect(parameter), form, [])
     if out:
         what = f"{counted(len(record.portfolio), 'configuration')} to begin with"
         typer.echo(f"{what}: {terminal.printable(write(out, _portfolio(record)))}", err=True)
     if html:
         typer.echo(f"Report: {terminal.printable(write(html, _page(record)))}", err=True)
+
+
+def _across(
+    sources: list[str],
+    reading: TableReading,
+    part: Part,
+    step: Callable[[str, float], None],
+    options: dict[str, Any],
+) -> hl.Across:
+    histories, objective = _read(sources, reading, part, step)
+    step("across", 0.0)
+    return hl.across(
+        histories,
+        objective=objective,
+        progress=lambda done, of: step(f"run {done} of {of} explained", 0.9 * done / of),
+        **options,
+    )
 
 
 def _portfolio(record: hl.Across) -> str:
