@@ -25,7 +25,7 @@ from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.additive.components import Components
 from hyperlens.surrogates.additive.hyper import TREND
 from hyperlens.surrogates.additive.learnt_set import LearntSet
-from hyperlens.surrogates.outlook.foresight import Foresight, Posterior
+from hyperlens.surrogates.outlook.foresight import Foresight, Posterior, evened
 from hyperlens.surrogates.outlook.gain import LINES, Effects, Gain, Part, Places
 
 PLAIN = hl.Space.of(
@@ -212,6 +212,18 @@ def test_after_trials_without_noise_their_costs_are_known(model: Additive) -> No
         mean = after.costs @ after.weight
         spread = np.sqrt(np.square(after.costs - mean[:, None]) @ after.weight)
         assert ((spread < 0.5 * now) | (now < 0.01 * np.ptp(model.y))).all()
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1, 3.0, 1000.0])
+def test_half_of_the_sets_count_after_trials(gap: float) -> None:
+    log_p = gap * np.random.default_rng(0).normal(size=16)
+    weight, plain = evened(log_p, 0.5), np.exp(log_p - log_p.max())
+    assert weight.sum() == pytest.approx(1.0)
+    assert (weight[np.argsort(log_p)] == np.sort(weight)).all()
+    if 1 / np.square(plain / plain.sum()).sum() >= 8:
+        assert weight == pytest.approx(plain / plain.sum())
+    else:
+        assert 1 / np.square(weight).sum() == pytest.approx(8.0)
 
 
 def test_intervals_of_weighted_draws() -> None:

@@ -4,7 +4,8 @@ Costs that may come are drawn from what is believed now: a set of hyperparameter
 noise. Given them, every set is as likely as it foresaw them, and its functions are conditioned on them
 (Matheron's rule). So each fantasy is a posterior as it may be then, on the user's scale at some places;
 what is said of it on average over fantasies is what is to be expected. Hyperparameters are weighed anew,
-not learnt anew.
+not learnt anew: of the few sets one or two would be left, where learning anew finds as many as before,
+so that weights are evened until half of the sets count.
 
 Symbols
     k        new trials
@@ -33,6 +34,7 @@ from hyperlens.surrogates.additive.learnt_set import LearntSet
 from hyperlens.surrogates.additive.warp import Warp
 
 PER_SET = 16  # functions drawn under each set
+COUNTING = 0.5  # of the sets, at the least, after trials
 INSIDE = 1e-6  # of the range of a warp: nearer to its ends no cost is taken
 
 
@@ -76,11 +78,26 @@ class Foresight:
     def _after(self, y: FloatArray) -> Posterior:
         """The posterior after costs y (k,)."""
         log_p = np.array([view.log_density(y) for view in self._views])
-        likely = np.exp(log_p - log_p.max())
-        weight = np.repeat(likely / likely.sum(), PER_SET) / PER_SET
+        weight = np.repeat(evened(log_p, COUNTING), PER_SET) / PER_SET
         costs = np.hstack([view.after(y) for view in self._views])
         squares = [beginning.surprise(y) for beginning in self._held_out]
         return Posterior(costs, weight, widening(float(np.sqrt(np.mean(squares)))))
+
+
+def evened(log_p: FloatArray, counting: float) -> FloatArray:
+    """Weights from densities, to a power of at most 1 with which so many of all count (Kish: one over
+    the sum of their squares)."""
+
+    def weights(power: float) -> FloatArray:
+        likely = np.exp(power * (log_p - log_p.max()))
+        return np.asarray(likely / likely.sum())
+
+    def too_few(power: float) -> float:
+        return counting * len(log_p) - 1 / float(np.square(weights(power)).sum())
+
+    if too_few(1.0) <= 0:
+        return weights(1.0)
+    return weights(scipy.optimize.brentq(too_few, 0.0, 1.0))
 
 
 class _View:
