@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,6 +24,20 @@ def description() -> str:
         f"{datetime.now(UTC):%Y-%m-%d}, {_processor()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, {', '.join(found)}."
     )
+
+
+def revision() -> str:
+    """The last commit of the sources, with a plus where they differ from it."""
+    root = Path(__file__).parents[1]
+    commit = _git(root, "log", "-1", "--format=%h", "--", "src")
+    return commit + ("+" if _git(root, "status", "--porcelain", "--", "src") else "")
+
+
+def _git(root: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(root), *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
 
 
 def _processor() -> str:

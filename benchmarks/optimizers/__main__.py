@@ -1,12 +1,12 @@
 """Our optimiser beside others' at equal trials, on functions that others wrote.
 
-python -m benchmarks.optimizers run --runs FILE --half tuning             # to choose settings on
-python -m benchmarks.optimizers run --runs FILE --dims 2 5 --repeats 2    # the half that is reported
-python -m benchmarks.optimizers page --runs FILE --save
+python -m benchmarks.optimizers run --runs FILE --half tuning    # to choose settings on
+python -m benchmarks.optimizers run --dims 2 5 --repeats 2       # the half that is reported
+python -m benchmarks.optimizers page --save
 
-BBOB's functions are those of `ioh`; peers that are not installed are left out. Finished runs are kept in
-FILE, so that it can be stopped and goes on; a page may be of several files. One thread for everyone; the
-processor's time is measured.
+BBOB's functions are those of `ioh`; peers that are not installed are left out. Finished runs are kept,
+in docs/results/optimizers.jsonl unless a file is named, so that it can be stopped and goes on; remove a
+player's lines to measure it anew. One thread for everyone; the processor's time is measured.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from benchmarks.optimizers.players import players
 
 ROOT = Path(__file__).parents[2]
 RESULT = ROOT / "docs" / "results" / "optimizers.md"
+KEPT = RESULT.with_suffix(".jsonl")
 EARLIER = "## Earlier, on functions of the kind that settings were chosen on\n"  # kept as it is
 DATA = Path(os.environ.get("HYPERLENS_DATA", ROOT.parent / "shared" / "data")) / "yahpo_lcbench"
 
@@ -35,9 +36,7 @@ DATA = Path(os.environ.get("HYPERLENS_DATA", ROOT.parent / "shared" / "data")) /
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("step", choices=("run", "page"))
-    parser.add_argument(
-        "--runs", type=Path, nargs="+", required=True, help="where finished runs are kept"
-    )
+    parser.add_argument("--runs", type=Path, default=KEPT, help="where finished runs are kept")
     parser.add_argument("--half", choices=("tuning", "reported"), default="reported")
     parser.add_argument("--dims", type=int, nargs="+", default=[2, 5, 10])
     parser.add_argument(
@@ -52,10 +51,10 @@ def main() -> None:
         tasks = tasks_of(chosen.half, tuple(chosen.dims), chosen.repeats, DATA)
         labels = tuple(chosen.labels)
         wanted = (t for t in tasks if not labels or t.label.endswith(labels))
-        for run in go(wanted, chosen.half, chosen.runs[0], chosen.only):
+        for run in go(wanted, chosen.half, chosen.runs, chosen.only):
             print(f"{run.player:24} {run.problem:40} {run.repeat} {run.final:.3g}", flush=True)
         return
-    runs = [run for file in chosen.runs for run in stored(file).values()]
+    runs = list(stored(chosen.runs).values())
     found = above_the_best([run for run in runs if run.half == chosen.half])
     text = page(found)
     text += EARLIER + RESULT.read_text().partition(EARLIER)[2]

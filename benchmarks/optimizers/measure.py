@@ -1,4 +1,8 @@
-"""One run of a player on a problem, and runs that a file keeps."""
+"""One run of a player on a problem, and runs that a file keeps.
+
+A line of the file is a run as JSON; of its regrets those that differ from the one before, as pairs of
+trial and regret to DIGITS digits.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +18,21 @@ from typing import Any
 import numpy as np
 
 from benchmarks.optimizers.plan import Task
-from benchmarks.optimizers.players import players, suits
+from benchmarks.optimizers.players import players, state_of, suits
 from benchmarks.optimizers.problem import Diverged, Problem
 
 NONE_YET = 1e3  # normalised regret before the first trial that ended
+DIGITS = 5
 
 
 @dataclass(frozen=True)
 class Run:
     """Normalised regret, without noise: of the best measured after each trial, and at the end of what is
-    recommended; overhead is processor time beside the cost's own, seconds a trial."""
+    recommended; overhead is processor time beside the cost's own, seconds a trial. `state` is the
+    version of the player."""
 
     player: str
+    state: str
     half: str
     problem: str
     group: str
@@ -73,6 +80,7 @@ def measure(player: str, half: str, task: Task, problem: Problem) -> Run:
     final = trace[-1] if advice is None else problem.regret(problem.cost(advice))
     return Run(
         player,
+        state_of(player),
         half,
         problem.name,
         problem.group,
@@ -87,9 +95,32 @@ def measure(player: str, half: str, task: Task, problem: Problem) -> Run:
 
 def stored(kept: Path) -> dict[tuple[str, str, str, int], Run]:
     """Runs that a file holds; of two alike the later one."""
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    runs = [Run(**{**line, "trace": tuple(line["trace"])}) for line in map(json.loads, lines)]
-    return {run.key: run for run in runs}
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+    return {run.key: run for run in map(from_line, lines)}
+
+
+def to_line(run: Run) -> str:
+    """A run as one line of JSON."""
+    values = {k: _short(v) if isinstance(v, float) else v for k, v in asdict(run).items()}
+    trace = [_short(regret) for regret in run.trace]
+    steps = [[k, r] for k, r in enumerate(trace) if not k or r != trace[k - 1]]
+    return json.dumps(values | {"trace": steps, "trials": len(trace)}) + "\n"
+
+
+def from_line(line: str) -> Run:
+    """>>> a = Run("us", "1", "odd", "bowl", "smooth", 0, (3.0, 1.0, 1.0), 1.0, 0.1, 0.0, 5.0)
+    >>> from_line(to_line(a)) == a
+    True
+    """
+    values = json.loads(line)
+    steps, trials = values["trace"], values.pop("trials")
+    ends = [k for k, _ in steps[1:]] + [trials]
+    trace = [r for (begins, r), end in zip(steps, ends, strict=True) for _ in range(begins, end)]
+    return Run(**values | {"trace": tuple(trace)})
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.{DIGITS}g}")
 
 
 def go(tasks: Iterable[Task], half: str, kept: Path, only: list[str]) -> Iterator[Run]:
@@ -110,6 +141,6 @@ def go(tasks: Iterable[Task], half: str, kept: Path, only: list[str]) -> Iterato
             except Exception as broken:
                 print(f"{name} broke on {problem.name}: {type(broken).__name__}: {broken}")
                 continue
-            with kept.open("a") as file:
-                file.write(json.dumps(asdict(run)) + "\n")
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(to_line(run))
             yield run

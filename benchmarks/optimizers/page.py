@@ -70,7 +70,7 @@ def page(found: list[Run]) -> str:
         "median and the best 0 (of LCBench the best that anyone found); equal trials for everyone. "
         "Where there is noise ours is asked for `hl.recommend`, SMAC3 for its incumbent and BoTorch for "
         "the tried one of the best mean, both being told that there is noise; of the others the best "
-        "measured is taken.\n",
+        "measured is taken. Every run is a line of [optimizers.jsonl](optimizers.jsonl).\n",
     ]
     lines += [_missing(table), ""]
     lines += ["## Regret by group", "", *_by_group(table), ""]

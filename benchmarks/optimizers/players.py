@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 import optuna
 
 import hyperlens as hl
+from benchmarks.machine import revision
 from benchmarks.optimizers.problem import Cost, Diverged, Problem
 from hyperlens.spaces.clauses import holds
 from hyperlens.spaces.cube import FloatArray
@@ -189,6 +191,14 @@ def suits(player: str, problem: Problem) -> bool:
     if player == "BoTorch LogEI":
         return not any(p.choices for p in problem.space.parameters)
     return player != "HEBO" or not problem.space.conditions
+
+
+def state_of(player: str) -> str:
+    """Of a peer its package's version, of ours the last commit of the sources."""
+    if player not in PEERS:
+        return revision()
+    package = "optuna" if player.startswith("Optuna") else PEERS[player]
+    return f"{package} {version(package)}"
 
 
 def players() -> dict[str, Player]:
