@@ -38,7 +38,11 @@ def test_the_module_is_the_command() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("hyperlens expl", ["explain"]), ("hyperlens importance --among a", ["all"])],
+    [
+        ("hyperlens expl", ["explain"]),
+        ("hyperlens importance --among a", ["all"]),
+        ("hyperlens nonsense stu", []),
+    ],
 )
 def test_a_shell_completes(typed: str, offered: list[str]) -> None:
     where = str(len(typed.split()) - 1)
@@ -107,6 +111,9 @@ def test_the_container_serves_what_the_extras_give() -> None:
     assert named is not None
     assert {*(named[1] or named[2]).split(",")} <= {*PROJECT["optional-dependencies"]}
     assert '"hyperlens", "serve"' in text
+    cache = re.search(r"NUMBA_CACHE_DIR=(\S+)", text)
+    assert cache is not None
+    assert f"install -d -m 1777 {cache[1]} " in text  # whoever --user names compiles there
 
 
 def test_environments_of_their_own_have_what_all_tests_need() -> None:

@@ -173,8 +173,8 @@ class Commands(TyperGroup):
         return TyperCommand(cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, _, rest = super().resolve_command(ctx, args)
-        return name, load(str(name)), rest
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, known and load(str(name)), rest  # unknown only where a shell completes
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for topic, commands in TOPICS.items():
