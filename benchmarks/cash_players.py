@@ -138,6 +138,12 @@ METHODS: dict[str, Callable[..., tuple[Any, str]]] = {
     "HalvingRandomSearchCV": halving,
     "HistGradientBoosting": boosting,
 }
+PACKAGES = {  # whose version tells what was measured; ours are told by the commit
+    "FLAML": "flaml",
+    "AutoGluon": "autogluon.tabular",
+    "HalvingRandomSearchCV": "scikit-learn",
+    "HistGradientBoosting": "scikit-learn",
+}
 
 
 def main(method: str, path: str, split: str, seconds: str, clock: str = "wall") -> None:

@@ -2,12 +2,15 @@
 
 python -m benchmarks.cash_time [--seconds 30] [--sets 25] [--splits 1] [--flaml PYTHON]
     [--autogluon PYTHON] [--clock processor] [--save]
+python -m benchmarks.cash_time --page --save    # measures nothing, writes the page anew
 
 Data sets are those of the folder that docs/results/cash_benchmark.md does not show, without those in
 SEEN: settings were chosen on the others. FLAML and AutoGluon are run by interpreters of their own. By
 `--clock processor` a second is one of the processor (cpu_clock.py), for a machine that has other work.
-Results are kept in a file, so that the benchmark can be stopped and go on; data set by data set, so that
-a part of it is fair.
+Every run is a row of docs/results/cash_time.csv, with the clock and what was measured (of ours the
+commit, of others the version), so that the benchmark can be stopped and go on, and anybody can add to
+it; data set by data set, so that a part of it is fair. The page shows what was measured last of each
+method in each time; what was measured before rows were kept stays at its end.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -26,14 +30,18 @@ import pandas as pd
 
 import hyperlens as hl
 from benchmarks.cash import DATA, ROOT
-from benchmarks.cash_players import METHODS
+from benchmarks.cash_players import METHODS, PACKAGES
 from benchmarks.machine import description
+from hyperlens.words import counted
 
 PAGE = ROOT / "docs" / "results" / "cash_time.md"
 SHOWN = ROOT / "docs" / "results" / "cash_benchmark.md"
-KEPT = ROOT.parent / "cash_time.csv"
+KEPT = PAGE.with_suffix(".csv")
+EARLIER = "## Measured before rows were kept"  # the part of the page that is not made anew
+TRUST = "How far to trust it:"
 PLAYER = Path(__file__).with_name("cash_players.py")
-COLUMNS = ("dataset", "split", "budget", "method", "loss", "seconds", "cpu", "chosen")
+KEYS = ("dataset", "split", "budget", "clock", "method", "state")
+COLUMNS = (*KEYS, "loss", "seconds", "cpu", "chosen")
 SEEN = {  # a first form of the search by the clock was measured on these; it was changed then
     *("3_kr-vs-kp", "720_abalone", "728_analcatdata_supreme", "797_fri_c4_1000_50"),
     *("806_fri_c3_1000_50", "903_fri_c2_1000_25", "917_fri_c1_1000_25", "953_splice"),
@@ -60,6 +68,22 @@ def unseen(data: Path) -> list[Path]:
     return [data / file for file, new in zip(files, fresh, strict=True) if new]
 
 
+def state_of(method: str, python: str) -> str:
+    """Of ours the last commit of the sources, with a plus where they differ from it; of others the
+    version."""
+    package = PACKAGES.get(method)
+    if package is None:
+        words = ["git", "-C", str(ROOT), "log", "-1", "--format=%h", "--", "src"]
+        changed = ["git", "-C", str(ROOT), "status", "--porcelain", "--", "src"]
+        return _told(words) + ("+" if _told(changed) else "")
+    code = f"from importlib.metadata import version; print(version({package!r}))"
+    return f"{package} {_told([python, '-c', code])}"
+
+
+def _told(words: list[str]) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def played(
     method: str, path: Path, split: int, seconds: float, python: str, clock: str = "wall"
 ) -> dict[str, object]:
@@ -72,100 +96,119 @@ def played(
     )  # fmt: skip
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason"])[-1]
-        return {
-            "loss": float("nan"),
-            "seconds": float("nan"),
-            "cpu": float("nan"),
-            "chosen": reason,
-        }
+        return dict.fromkeys(("loss", "seconds", "cpu"), float("nan")) | {"chosen": reason}
     found: dict[str, object] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
 
 
-def fill(
-    paths: list[Path],
-    splits: int,
-    seconds: float,
-    methods: list[str],
-    pythons: dict[str, str],
-    kept: Path,
-    at_once: int,
-    clock: str = "wall",
-) -> None:
+@dataclass(frozen=True)
+class Game:
+    """One run that is wanted: what it is kept by, and what is run."""
+
+    key: tuple[str, ...]
+    path: Path
+    python: str
+
+    def play(self) -> dict[str, object]:
+        _, split, seconds, clock, method, _ = self.key
+        return played(method, self.path, int(split), float(seconds), self.python, clock)
+
+
+def games(
+    paths: list[Path], splits: range, seconds: float, methods: list[str], pythons: dict[str, str],
+    clock: str,
+) -> list[Game]:  # fmt: skip
+    """Data set by data set, and one split after the other."""
+    python = {m: pythons.get(m, sys.executable) for m in methods}
+    states = {m: state_of(m, python[m]) for m in methods}
+    return [
+        Game(
+            (_name(path), str(split), f"{seconds:g}", clock, m, states[m]), path, python[m]
+        )
+        for split, path, m in product(splits, paths, methods)
+    ]  # fmt: skip
+
+
+def fill(wanted: list[Game], kept: Path, at_once: int) -> None:
     """Measure what is not known yet; so many methods at once have the same share of the machine."""
     known = set()
     if kept.exists():
-        known = {tuple(r) for r in pd.read_csv(kept, dtype=str)[list(COLUMNS[:4])].to_numpy()}
+        known = {tuple(r) for r in pd.read_csv(kept, dtype=str)[list(KEYS)].to_numpy()}
+    missing = [game for game in wanted if game.key not in known]
     with kept.open("a", newline="") as file, ThreadPoolExecutor(at_once) as pool:
-        writer = csv.writer(file)
-        if not known:
+        writer = csv.writer(file, lineterminator="\n")
+        if not kept.stat().st_size:
             writer.writerow(COLUMNS)
-        for split, path in product(range(splits), paths):
-            name = path.name.removesuffix(".csv.gz")
-            keys = [(name, str(split), f"{seconds:g}", m) for m in methods]
-            for some in batched([key for key in keys if key not in known], at_once):
-                games = [
-                    pool.submit(
-                        played, key[3], path, split, seconds,
-                        pythons.get(key[3], sys.executable), clock,
-                    )
-                    for key in some
-                ]  # fmt: skip
-                for key, game in zip(some, games, strict=True):
-                    found = game.result()
-                    writer.writerow([*key, *(found[column] for column in COLUMNS[4:])])
-                    file.flush()
-                    print(*key, found, flush=True)
+        for k in range(0, len(missing), at_once):
+            some = missing[k : k + at_once]
+            for game, found in zip(some, pool.map(Game.play, some), strict=True):
+                numbers = (float(str(found[column])) for column in COLUMNS[6:9])
+                said = (f"{number:.9g}" for number in numbers)
+                writer.writerow([*game.key, *said, found["chosen"]])
+                file.flush()
+                print(*game.key, found, flush=True)
 
 
-def batched(keys: list[tuple[str, ...]], size: int) -> list[list[tuple[str, ...]]]:
-    return [keys[k : k + size] for k in range(0, len(keys), size)]
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".csv.gz")
+
+
+def newest(kept: pd.DataFrame) -> pd.DataFrame:
+    """Of each method what was measured last in each time: one state of it, by one clock."""
+    last = kept.groupby(["budget", "method"])[["state", "clock"]].transform("last")
+    return kept[(kept[["state", "clock"]] == last).all(axis=1)]
 
 
 def page(kept: pd.DataFrame, said: str) -> str:
-    """What came out, as Markdown: a section for each time that was given."""
+    """What came out, as Markdown: a section for each time that was given. What is `said` of how far to
+    trust it, and what was measured before rows were kept, stays as it stands unless it is given."""
+    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    doubts = [line for line in before.splitlines() if line.startswith(TRUST)]
     lines = [
         "# A search over models by the clock",
         "",
         "`python -m benchmarks.cash_time --seconds 30 --flaml PYTHON --autogluon PYTHON`. "
         f"{description()}",
         "",
-        "Test log loss after so many seconds of wall-clock time on one core, on data sets of OpenML, "
-        "split into train (3/4) and test. Settings were chosen on other sets: those of the "
-        "[other benchmark](cash_benchmark.md) and eight more (`SEEN` in benchmarks/cash_time.py). "
-        "Twelve of the sets below (`MEASURED` there) had been measured by earlier forms "
-        "of the search. One "
-        "thing was changed for what was seen there: chances had been kept so far from zero that sets "
-        "which can be told without error (958, 971, 1504) could not be won. HistGradientBoosting has "
-        "its defaults. HalvingRandomSearchCV knows no time: larger searches over our "
-        "pool follow each other "
-        "(9, 27, 81 ... candidates, 3 splits) until time is over, and the last that ended counts.",
+        "Test log loss after so many seconds on one core, on data sets of OpenML, "
+        "split into train (3/4) and test; each run is a row of [cash_time.csv](cash_time.csv). By the "
+        "clock *processor* a second is one of the processor. Settings were chosen on other sets: those "
+        "of the [other benchmark](cash_benchmark.md) and eight more (`SEEN` in "
+        "benchmarks/cash_time.py). Twelve of the sets below (`MEASURED` there) had been measured by "
+        "earlier forms of the search. HistGradientBoosting has its defaults. HalvingRandomSearchCV "
+        "knows no time: larger searches over our pool follow each other (9, 27, 81 ... candidates, 3 "
+        "splits) until time is over, and the last that ended counts.",
         "",
-        said,
+        *([f"{TRUST} {said}"] if said else doubts[:1]),
         "",
     ]
-    for seconds in sorted(kept["budget"].unique()):
-        lines += [*section(kept[kept["budget"] == seconds], float(seconds)), ""]
+    for seconds, part in newest(kept).groupby("budget"):
+        if OURS in set(part["method"]):
+            lines += [*section(part, float(seconds)), ""]
+    if EARLIER in before:
+        lines += [EARLIER + before.split(EARLIER, 1)[1]]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def section(kept: pd.DataFrame, seconds: float) -> list[str]:
-    """What came out in one time; methods that were not run on all sets are compared on those that they
-    have, and are not ranked."""
-    table = kept.pivot_table(index="dataset", columns="method", values="loss", sort=False)
-    table = table[[m for m in METHODS if m in table.columns]].dropna(subset=[OURS])
-    if others := [m for m in table.columns if m in (FLAML, "AutoGluon")]:
-        table = table.dropna(subset=others[:1])  # one set may be under way
-    whole = [m for m in table.columns if table[m].notna().all()]
-    splits = kept["split"].nunique()
+    """What came out in one time, as means over the splits that ours and FLAML both have; methods that
+    were not run on all of these are compared on those that they have, and are not ranked."""
+    runs = kept.pivot(index=["dataset", "split"], columns="method", values="loss")
+    runs = runs[[m for m in METHODS if m in runs.columns]]
+    runs = runs.dropna(subset=[m for m in (OURS, FLAML) if m in runs.columns])
+    table = _means(runs)
+    whole = [m for m in runs.columns if runs[m].notna().all()]
+    splits = runs.groupby("dataset").size()
+    most = f"{splits.max()} splits" if splits.max() > 1 else "one split"
+    sets = counted(len(table), "set")
     lines = [
-        f"## {seconds:g} s, {len(table)} sets, {'one split' if splits == 1 else f'{splits} splits'}",
+        f"## {seconds:g} s, {sets}, {most}",
         "",
         "| question | answer | wanted |",
         "|---|---|---|",
     ]
-    for other in table.columns[1:]:
-        both = table[[OURS, other]].dropna()
+    for other in runs.columns[1:]:
+        both = _means(runs[[OURS, other]].dropna())
         fine = both[OURS] <= both[other]
         wanted = "65 %" if other == FLAML else ""
         share = f"{int(fine.sum())} of {len(fine)} ({fine.mean():.0%})"
@@ -178,32 +221,47 @@ def section(kept: pd.DataFrame, seconds: float) -> list[str]:
     in_time = int((mine <= ALLOWED * seconds).sum())
     answer = f"{in_time} of {len(mine)}, longest {mine.max():.1f} s"
     lines += [f"| ends within {ALLOWED * seconds:g} s | {answer} | all |", ""]
-    if len(table) >= ENOUGH_SETS:
+    if len(table) >= ENOUGH_SETS and len(whole) > 1:
         lines += [*hl.compare(table[whole].reset_index(), dataset="dataset").sentences, ""]
     ranks = table[whole].rank(axis=1).mean()
-    used = kept[kept["dataset"].isin(table.index)].groupby("method")
-    lines += ["| method | average rank | median seconds | longest | of a processor |"]
-    lines += ["|---|---|---|---|---|"]
+    used = kept.groupby("method")
+    lines += [
+        "| method | measured | clock | average rank | median seconds | longest | of a processor |"
+    ]
+    lines += ["|---|---|---|---|---|---|---|"]
     for method in sorted(table.columns, key=lambda m: ranks.get(m, float("inf"))):
+        last = used.last().loc[method]
         rank = f"{ranks[method]:.2f}" if method in whole else ""
-        clock, cpu = used["seconds"], used["cpu"].median()[method]
-        took = f"{clock.median()[method]:.1f} | {clock.max()[method]:.1f}"
-        lines.append(f"| {method} | {rank} | {took} | {cpu:.1f} |")
+        numbers = (used["seconds"].median(), used["seconds"].max(), used["cpu"].median())
+        took = " | ".join(_number(each[method], 1) for each in numbers)
+        lines.append(f"| {method} | {last['state']} | {last['clock']} | {rank} | {took} |")
     lines += ["", f"| data set | {' | '.join(table.columns)} |", "|---|" + "---|" * table.shape[1]]
     for name, row in table.iterrows():
         lines.append(f"| {name} | {' | '.join(_cell(v, v == row.min()) for v in row)} |")
     return lines
 
 
+def _means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Over splits, data set by data set in the order of their numbers."""
+    table = runs.groupby("dataset").mean()
+    return table.sort_index(key=lambda names: [int(name.split("_")[0]) for name in names])
+
+
+def _number(value: float, digits: int) -> str:
+    return "" if value != value else f"{value:.{digits}f}"
+
+
 def _cell(loss: float, best: bool) -> str:
-    return "" if loss != loss else f"**{loss:.4f}**" if best else f"{loss:.4f}"
+    return f"**{loss:.4f}**" if best else _number(loss, 4)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30.0, help="that each method has")
     parser.add_argument("--sets", type=int, default=25, help="how many data sets")
+    parser.add_argument("--named", nargs="+", default=[], help="only these data sets")
     parser.add_argument("--splits", type=int, default=1, help="into train and test")
+    parser.add_argument("--first-split", type=int, default=0, help="number of the first of them")
     parser.add_argument("--at-once", type=int, default=1, help="methods that run side by side")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--flaml", default=sys.executable, help="interpreter that has FLAML")
@@ -218,14 +276,14 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="measure nothing, write what is known")
     chosen = parser.parse_args()
     paths = unseen(chosen.data)[: chosen.sets]
+    if chosen.named:
+        paths = [path for path in paths if _name(path) in chosen.named]
     if not chosen.page:
-        fill(
-            paths, chosen.splits, chosen.seconds, chosen.methods,
-            {FLAML: chosen.flaml, "AutoGluon": chosen.autogluon}, chosen.kept, chosen.at_once,
-            chosen.clock,
-        )  # fmt: skip
-    kept = pd.read_csv(chosen.kept, dtype={"chosen": str})
-    found = page(kept[kept["split"] < chosen.splits], chosen.said)
+        pythons = {FLAML: chosen.flaml, "AutoGluon": chosen.autogluon}
+        splits = range(chosen.first_split, chosen.first_split + chosen.splits)
+        wanted = games(paths, splits, chosen.seconds, chosen.methods, pythons, chosen.clock)
+        fill(wanted, chosen.kept, chosen.at_once)
+    found = page(pd.read_csv(chosen.kept, dtype={"chosen": str}), chosen.said)
     print(found)
     if chosen.save:
         PAGE.write_text(found, encoding="utf-8")
