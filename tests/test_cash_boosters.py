@@ -11,9 +11,16 @@ import pytest
 from sklearn.metrics import log_loss, root_mean_squared_error
 
 from hyperlens.cash.measuring.growing import cut_alike, grows, watching
-from hyperlens.cash.models.boosters import BoostedClassifier, BoostedRegressor, package
+from hyperlens.cash.models.boosters import (
+    LONGER,
+    PATIENCE,
+    BoostedClassifier,
+    BoostedRegressor,
+    Enough,
+    package,
+)
 from hyperlens.cash.models.pool import build, further, pool, pool_space
-from hyperlens.cash.search.search import Search
+from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.errors import SourceError
 from hyperlens.optimize.models.promising import gain_per_second
 from hyperlens.spaces.parameter import Parameter
@@ -70,9 +77,20 @@ def test_numbers_are_watched_as_they_are_learnt_and_time_ends_growing(name: str)
 def test_splits_are_cut_where_they_are_best_together() -> None:
     models = [BoostedClassifier(), BoostedClassifier()]
     models[0].curve_ = np.array([5.0, 3.0, 2.0, 2.5])
-    models[1].curve_ = np.array([4.0, 1.0])  # stopped there
-    assert cut_alike(models) == 3  # means 4.5, 2, 1.5, 1.75
-    assert [m.trees_ for m in models] == [3, 2]
+    models[1].curve_ = np.array([4.0, 1.0, 3.5])  # stopped there
+    assert (
+        cut_alike(models) == 2
+    )  # means 4.5, 2, 2.75, and of a fourth tree one split tells nothing
+    assert [m.trees_ for m in models] == [2, 2]
+
+
+def test_growing_goes_on_longer_where_it_took_long() -> None:
+    enough = Enough(float("inf"))
+    fall = [enough(float(-k)) for k in range(40)]  # the best so far is the 40th
+    stays = [enough(0.0) for _ in range(100)]
+    assert not any(fall)
+    assert stays.index(True) + 1 == PATIENCE + LONGER * 40
+    assert Enough(0.0)(1.0)  # time is over
 
 
 def test_a_pipeline_for_numbers_watches_scaled_targets() -> None:
@@ -104,7 +122,7 @@ def test_what_is_trained_in_the_end_has_as_many_trees_as_the_splits_chose() -> N
     assert (ensemble.trees > 0).all()
     trained = [pipe[-1].model_.n_estimators for pipe in getattr(model, "models", [model])]
     assert trained == ensemble.trees.tolist()
-    best = min(history.trials, key=lambda t: t.costs[0])
+    best = best_trial(history)
     again = plan.refit(best)
     trees = plan.evaluation.kept.trees({"model": "XGBoost", **best.values}, 1.0)  # type: ignore[union-attr]
     assert again[-1].model_.n_estimators == trees

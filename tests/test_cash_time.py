@@ -20,7 +20,7 @@ from hyperlens.cash.models.pool import QUICK_FIRST, further, pool
 from hyperlens.cash.results.model_search import model_search
 from hyperlens.cash.search.anytime import Anytime, cheapest_first
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
-from hyperlens.cash.search.pace import ALL_ROWS, DOUBT, MOST_BACK, Pace
+from hyperlens.cash.search.pace import ALL_ROWS, BAGS, DOUBT, LEAST_BAGS, MOST_BACK, MOST_BAGS, Pace
 from hyperlens.cash.search.refit import Member, train, within
 from hyperlens.cash.search.search import Search, best_trial
 from hyperlens.optimize.running.loop import Status
@@ -70,8 +70,14 @@ def test_what_a_training_takes() -> None:
     assert pace.training("m", "never seen", 1.0) == whole
     assert pace.training("other", "x", 1.0) is None
     assert pace.evaluation("m", "x", 1.0) == pytest.approx(4 * whole)
-    assert pace.for_the_end([("m", "x")]) == pytest.approx(DOUBT * ALL_ROWS * whole)
+    once = DOUBT * ALL_ROWS * whole
+    assert pace.for_the_end([("m", "x")]) == pytest.approx(once + MOST_BAGS * 100)
     assert pace.for_the_end([("m", "x")] * 50) == MOST_BACK * 100
+    pace.trained("quick", "x", 1.0, 0.5)  # once, and again without a part of the rows
+    assert pace.for_the_end([("quick", "x")]) == pytest.approx(DOUBT * ALL_ROWS / 2 * (1 + BAGS))
+    pace.trained("quicker", "x", 1.0, 0.01)
+    least = DOUBT * ALL_ROWS / 100 + LEAST_BAGS * 100
+    assert pace.for_the_end([("quicker", "x")]) == pytest.approx(least)
 
 
 def test_the_rows_that_can_be_afforded() -> None:
@@ -226,6 +232,29 @@ def test_the_last_training_has_as_many_rows_as_there_is_time_for() -> None:
     (late,) = train(evaluation, [quick], 5, pace)
     assert late.part == 1.0
     assert len(late.models) == 1
+
+
+def test_by_the_clock_members_are_trained_without_a_part_of_the_rows_too() -> None:
+    X, y = table(500)
+    evaluation = Evaluation(X, y, "classification", splits=5, disjoint=True)
+    chosen = {"model": "GaussianNB", "GaussianNB:var_smoothing": 1e-3}
+    members = [Member(chosen, 0.7), Member(chosen | {"GaussianNB:var_smoothing": 0.1}, 0.3)]
+    clock = Clock()
+    more, fewer = train(evaluation, members, 10, Pace(100.0, rows=500, clock=clock))
+    assert [len(m.models) for m in (more, fewer)] == [7, 3]
+    seen = [m[-1].class_count_.sum() for m in more.models]
+    assert seen == [500] + [400] * 6
+    means = np.array([m[-1].theta_ for m in more.models])
+    assert len(np.unique(means[:, 0, 0].round(12))) == 7  # of six parts none is left out twice
+    clock.now = 99.0
+    late = Pace(100.0, rows=500, clock=clock)
+    late.began = 0.0
+    late.trained(*members[0].name, 1.0, 0.9)
+    late.trained(*members[1].name, 1.0, 1e-4)
+    slow, quick = train(evaluation, members, 10, late)
+    assert [len(m.models) for m in (slow, quick)] == [1, 1]  # nothing is left but what is kept back
+    untimed = train(evaluation, members, 10, Pace(None))
+    assert [len(m.models) for m in untimed] == [1, 1]  # seeds change nothing here
 
 
 def test_progress_says_what_is_left() -> None:

@@ -42,7 +42,8 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     tries each model's default configuration among the first. Up to `ensemble` configurations predict
     together, chosen by their predictions for held-out rows; 1 is the best one alone. They are trained
     on all rows `refits` times in all (10, fewer for more than 10,000 rows), each time with another
-    seed if that changes anything, and predict by the mean; with `stacking` by a model on top of them, if
+    seed if that changes anything, or by the clock without another fifth of the rows (30, as far as there
+    is time), and predict by the mean; with `stacking` by a model on top of them, if
     that helps on rows that it was not trained on. `split` "time" takes rows to be in the order
     of time: what is held out is later than what is trained on. `class_weight` is "balanced", or has a
     weight for each class.

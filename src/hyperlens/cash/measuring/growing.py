@@ -1,7 +1,8 @@
 """Early stopping: trees grow as long as held-out rows gain, and all splits stop at the same number.
 
-One split alone would choose the number of trees by the very rows that it is measured on. The mean of the
-curves of all splits is one more hyperparameter that is chosen by them, as any other.
+One split alone would choose the number of trees by the very rows that it is measured on. The best of
+the mean of the curves of all splits is one more hyperparameter that is chosen by them, as any other; no
+split has fewer trees than another, for the last training will not know where to stop either.
 """
 
 from __future__ import annotations
@@ -35,17 +36,16 @@ def watching(model: Any, X: Any, y: Any, seconds: float | None) -> dict[str, Any
 
 
 def cut_alike(models: Sequence[Any]) -> int:
-    """The number of trees that is best on average over the splits, at which all are cut. A curve that
-    stopped sooner stays as it was where it stopped."""
+    """The number of trees that is best on average over the splits, as far as all of them grew; all are
+    cut there."""
     boosters = [_last(model) for model in models]
     curves = [booster.curve_ for booster in boosters if hasattr(booster, "curve_")]
     if not curves:
         return 1
-    most = max(len(curve) for curve in curves)
-    padded = [np.append(c, np.full(most - len(c), c[-1])) for c in curves]
-    trees = int(np.argmin(np.mean(padded, axis=0))) + 1
+    least = min(len(curve) for curve in curves)
+    trees = int(np.argmin(np.mean([curve[:least] for curve in curves], axis=0))) + 1
     for booster in boosters:
-        booster.cut(min(trees, len(getattr(booster, "curve_", [1] * trees))))
+        booster.cut(trees)
     return trees
 
 

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperlens.errors import SourceError
 
-PATIENCE = 25  # trees without gain on watched rows are enough
+PATIENCE = 25  # trees without gain on watched rows are enough, and a part of those before:
+LONGER = 0.5  # slow learners wait longer, and other splits may gain where one no longer does
 MOST_TREES = 1000  # where growing stops by itself
 INSTALLS = {"xgboost": "cash", "lightgbm": "boosters", "catboost": "boosters"}  # extras
 
@@ -103,6 +104,21 @@ class BoostedRegressor(RegressorMixin, _Boosted):  # type: ignore[misc]
         return self._said(X, chances=False)
 
 
+class Enough:
+    """Told the loss after each tree, says whether to stop: the best is long ago, or time is over."""
+
+    def __init__(self, ends: float) -> None:
+        self.ends, self.best = ends, float("inf")
+        self.trees = self.at = 0
+
+    def __call__(self, loss: float) -> bool:
+        self.trees += 1
+        if loss < self.best:
+            self.best, self.at = loss, self.trees
+        late = time.monotonic() > self.ends
+        return late or self.trees - self.at >= PATIENCE + LONGER * self.at
+
+
 class Growth:
     """How each package is asked to grow trees."""
 
@@ -117,9 +133,9 @@ class Growth:
         if watched is None or not len(watched[1]):
             kind = self._kind(room)
             return kind(**self.settings).fit(X, y, sample_weight=weight), None
-        ends = float("inf") if seconds is None else time.monotonic() + seconds
+        enough = Enough(float("inf") if seconds is None else time.monotonic() + seconds)
         grow = {"xgboost": self._xgboost, "lightgbm": self._lightgbm, "catboost": self._catboost}
-        model, losses = grow[self.package](room, X, y, weight, watched, ends)
+        model, losses = grow[self.package](room, X, y, weight, watched, enough)
         return model, np.asarray(losses, dtype=float)
 
     def _kind(self, room: Any) -> Any:
@@ -127,43 +143,44 @@ class Growth:
         last = "Classifier" if self.task == "classification" else "Regressor"
         return getattr(room, short + last)
 
-    def _xgboost(self, room: Any, X: Any, y: Any, weight: Any, watched: Any, ends: float) -> Any:
+    def _xgboost(self, room: Any, X: Any, y: Any, weight: Any, watched: Any, enough: Enough) -> Any:
         class Until(room.callback.TrainingCallback):  # type: ignore[misc]
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-                return time.monotonic() > ends
+                (losses,) = evals_log["validation_0"].values()
+                return enough(losses[-1])
 
-        model = self._kind(room)(
-            **self.settings, early_stopping_rounds=PATIENCE, callbacks=[Until()]
-        )
+        model = self._kind(room)(**self.settings, callbacks=[Until()])
         model.fit(X, y, sample_weight=weight, eval_set=[watched], verbose=False)
         (losses,) = model.evals_result()["validation_0"].values()
         return model, losses
 
-    def _lightgbm(self, room: Any, X: Any, y: Any, weight: Any, watched: Any, ends: float) -> Any:
+    def _lightgbm(
+        self, room: Any, X: Any, y: Any, weight: Any, watched: Any, enough: Enough
+    ) -> Any:
         losses: list[float] = []
 
         def until(env: Any) -> None:
             losses.append(env.evaluation_result_list[0][2])
-            if time.monotonic() > ends:
+            if enough(losses[-1]):
                 raise room.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
 
-        until.order = 20  # type: ignore[attr-defined]  # before the one that stops
         model = self._kind(room)(**self.settings)
-        stop = room.early_stopping(PATIENCE, verbose=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rows to watch have another name in some versions
-            model.fit(X, y, sample_weight=weight, eval_set=[watched], callbacks=[stop, until])
+            model.fit(X, y, sample_weight=weight, eval_set=[watched], callbacks=[until])
         return model, losses
 
-    def _catboost(self, room: Any, X: Any, y: Any, weight: Any, watched: Any, ends: float) -> Any:
+    def _catboost(
+        self, room: Any, X: Any, y: Any, weight: Any, watched: Any, enough: Enough
+    ) -> Any:
         class Until:
             def after_iteration(self, info: Any) -> bool:
-                return time.monotonic() <= ends
+                (losses,) = info.metrics["validation"].values()
+                return not enough(losses[-1])
 
         model = self._kind(room)(**self.settings, use_best_model=False)
         model.fit(
-            X, y, sample_weight=weight, eval_set=watched, early_stopping_rounds=PATIENCE,
-            callbacks=[Until()], verbose=False,
+            X, y, sample_weight=weight, eval_set=watched, callbacks=[Until()], verbose=False,
         )  # fmt: skip
         (losses,) = model.get_evals_result()["validation"].values()
         return model, losses

@@ -38,7 +38,8 @@ from hyperlens.spaces.cube import FloatArray
 MOST_CANDIDATES = 40
 MOST_ALIKE = 15  # of them may be of one model
 ENOUGH_CANDIDATES = 5  # else predictions of models that were trained on fewer rows are looked at
-NEVER = 1e-5  # a chance smaller than this says that something cannot be
+NEVER = 1e-7  # a chance smaller than this says that something cannot be
+FLOORS = 7  # are tried, from there on
 MOST_SLOW = 8  # candidates, where a metric is asked one prediction at a time
 QUICK = ("neg_log_loss", "neg_root_mean_squared_error")
 
@@ -237,7 +238,7 @@ def _least(evaluation: Evaluation, candidates: list[Candidate]) -> float:
     if smallest >= NEVER:
         return 0.0
     most = 1.0 / (len(evaluation.y) + 1) / len(evaluation.classes)
-    floors = np.unique(np.minimum(np.geomspace(NEVER, most, 5), most))
+    floors = np.unique(np.minimum(np.geomspace(NEVER, most, FLOORS), most))
     losses = [_pool(evaluation, candidates[:1], floor) for floor in floors]
     return float(floors[np.argmin([pool.loss(np.ones(1)) for pool in losses if pool is not None])])
 

@@ -24,6 +24,8 @@ ALL_ROWS = 1.25  # the last training has the held-out rows too
 KEPT_BACK = 0.02  # of the time, for what comes beside searching and training
 LEAST_BACK = 0.3  # seconds, for the same
 MOST_BACK = 0.35  # of the time may be kept for the last training
+BAGS = 10  # more trainings of each, without a part of the rows (refit.py)
+LEAST_BAGS, MOST_BAGS = 0.03, 0.15  # of the time may be kept for these
 GRACE = 0.02  # of the time: what takes less is trained whatever is left
 DOUBT = 1.3  # machines are not equally fast all the time
 
@@ -81,11 +83,14 @@ class Pace:
         return splits * (self.training(model, key, part) or 0.0)
 
     def for_the_end(self, chosen: Iterable[tuple[str, str]]) -> float:
-        """Seconds to keep for the last training of these configurations on all rows."""
+        """Seconds to keep for the last training of these configurations, on all rows and again without
+        a part of them."""
         if self.seconds is None:
             return 0.0
         each = (self.training(model, key, 1.0) or 0.0 for model, key in chosen)
-        return min(DOUBT * ALL_ROWS * sum(each), MOST_BACK * self.seconds)
+        once = DOUBT * ALL_ROWS * sum(each)
+        more = min(max(BAGS * once, LEAST_BAGS * self.seconds), MOST_BAGS * self.seconds)
+        return min(once + more, MOST_BACK * self.seconds)
 
     def affordable(self, model: str, key: str, seconds: float) -> float:
         """The largest part of all rows, up to 1, on which a training ends within so many seconds."""

@@ -55,10 +55,9 @@ IN_A_RACE = 5  # the same where small samples have told what it will take
 GROWING = 0.7  # of what an evaluation may take, trees may grow
 FOR_TRAINING = 0.25  # of the time, where the search itself does not know what a training takes
 RESCUED = 3  # models are measured where the time was not enough for a schedule
+BAGGED = 30  # trainings in all in the end of a search by the clock, as far as there is time
 EVALUATIONS = 99  # without a time limit, and where none are given
-CELLS = (
-    2500  # a second: up to so many an evaluation has five splits, up to five times as many three
-)
+CELLS = 2500  # a second: up to so many an evaluation has five splits, up to ten times as many three
 
 Builder = Callable[[Mapping[str, Any]], Any]
 
@@ -352,6 +351,8 @@ class Search:
 
     @property
     def _refits(self) -> int:
+        if self.refits is None and self.method == "anytime" and self.time is not None:
+            return BAGGED
         return self.refits or _by_size(len(self.y))
 
     @property
