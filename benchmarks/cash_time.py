@@ -31,7 +31,7 @@ import pandas as pd
 import hyperlens as hl
 from benchmarks.cash import DATA, ROOT
 from benchmarks.cash_players import METHODS, PACKAGES
-from benchmarks.machine import description
+from benchmarks.machine import description, revision
 from hyperlens.words import counted
 
 PAGE = ROOT / "docs" / "results" / "cash_time.md"
@@ -69,19 +69,13 @@ def unseen(data: Path) -> list[Path]:
 
 
 def state_of(method: str, python: str) -> str:
-    """Of ours the last commit of the sources, with a plus where they differ from it; of others the
-    version."""
+    """Of ours the last commit of the sources, of others the version."""
     package = PACKAGES.get(method)
     if package is None:
-        words = ["git", "-C", str(ROOT), "log", "-1", "--format=%h", "--", "src"]
-        changed = ["git", "-C", str(ROOT), "status", "--porcelain", "--", "src"]
-        return _told(words) + ("+" if _told(changed) else "")
+        return revision()
     code = f"from importlib.metadata import version; print(version({package!r}))"
-    return f"{package} {_told([python, '-c', code])}"
-
-
-def _told(words: list[str]) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return f"{package} {done.stdout.strip()}"
 
 
 def played(
