@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from browsing import (
     EVERYTHING,
+    LAPTOP,
     PHONE,
     Open,
     eventually,
@@ -16,6 +18,7 @@ from browsing import (
 )
 from live_page import ready, served
 
+import hyperlens as hl
 from hyperlens.dashboard import create_app
 from hyperlens.dashboard.catalogue import Source
 
@@ -150,3 +153,81 @@ def test_budgets_are_short_and_lower_ones_are_used_unless_told(watch: Open, tmp_
         eventually(page, said)
         page.get_by_label("Budget", exact=True).select_option("largest")
         eventually(page, f"!({said})")
+
+
+def test_every_list_tick_and_page_of_a_run_is_gone_back_to_and_sent(
+    watch: Open, tmp_path: Path
+) -> None:
+    """Those of surrogate, parameter, splits, cards and sorting are in test_browser_live.py."""
+    table = [f"{k % 7 / 7},{k % 11},{k / 90},{k % 5},{(1, 9)[k % 2]}" for k in range(90)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,y,loss,latency,budget", *table]) + "\n")
+    space = hl.Space.of([hl.Parameter(name, "float", -1, 1) for name in ("x", "y")])
+    searched = f"sqlite:///{tmp_path / 'searched.db'}"
+    hl.minimize(lambda v: v["x"] ** 2 + v["y"], space, trials=9, initial=6, storage=searched)
+    one = Source(str(tmp_path / "t.csv"), objective=("loss:min", "latency:min"))
+    with served(create_app([one, searched])) as client:
+        ready(client)
+        seen = watch()
+        page = seen.page
+        quick_only(page)
+
+        def lists(page: Any, *labels: str) -> list[str]:
+            return [page.get_by_label(label, exact=True).input_value() for label in labels]
+
+        page.goto(client.address + EVERYTHING)
+        settled(page, "overview", "data")
+        labels = ("Objective", "Budget", "together with")
+        steps = [lists(page, *labels)]
+        for label, value in zip(labels, ("latency", "9", "y"), strict=True):
+            page.get_by_label(label, exact=True).select_option(value)
+            steps.append(lists(page, *labels))
+        assert steps == [
+            ["loss", "", ""],
+            ["latency", "", ""],
+            ["latency", "9", ""],
+            ["latency", "9", "y"],
+        ]
+        settled(page, "overview", "data")
+        page.locator("#data").get_by_role("button", name="Next").click()
+        first = page.locator("#data tbody a").first
+        looked_at = first.inner_text()
+        first.click()  # to the card of that trial
+        eventually(page, "document.querySelectorAll('#compared input:checked').length === 2")
+        page.locator("#compared input").last.uncheck()  # it had been ticked for them
+        page.locator("#data .anchor").click()
+        assert page.url.endswith("#data")
+
+        sent = watch().page
+        quick_only(sent)
+        sent.goto(page.url)
+        page.reload()
+        for again in (page, sent):
+            settled(again, "overview", "data", "trial")
+            assert lists(again, *labels) == steps[-1]
+            assert again.locator("#data tbody a").first.inner_text() == looked_at
+            assert again.locator("#trial select").input_value() == looked_at
+            ticked = [box.is_checked() for box in again.locator("#compared input").all()]
+            assert ticked == [True, False]
+            top = "document.querySelector('#data').getBoundingClientRect().top"
+            eventually(again, f"Math.abs({top}) < {LAPTOP[1] / 2}")
+        while lists(page, *labels) == steps[-1]:  # past the links within the page
+            page.go_back()
+        for step in (steps[2], steps[1], steps[0]):
+            assert lists(page, *labels) == step
+            page.go_back()
+
+        page.goto(client.address + EVERYTHING)
+        settled(page, "overview", "data")
+        page.get_by_label("Run", exact=True).select_option(index=1)
+        page.wait_for_selector('#seen:text-is("9 trials")')
+        trial = page.locator("#proposal")
+        page.wait_for_selector("#proposal:visible")
+        proposals = [option.get_attribute("value") for option in trial.locator("option").all()]
+        assert len(proposals) == 3
+        trial.select_option(proposals[-1])
+        page.reload()
+        page.wait_for_selector("#proposal:visible")
+        assert trial.input_value() == proposals[-1]
+        page.go_back()
+        eventually(page, f"document.querySelector('#proposal').value === '{proposals[0]}'")
+        assert seen.complaints == []
