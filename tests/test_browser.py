@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from analyses import analysis, changed, effect
 from browsing import (
@@ -24,6 +26,7 @@ from browsing import (
 from views import tree
 
 import hyperlens as hl
+from hyperlens.plots.parts.colours import BLUE
 from hyperlens.reports.render import report_html
 from hyperlens.sections.analysis import Analysis
 from hyperlens.sections.parameters.importance import both
@@ -33,8 +36,6 @@ from hyperlens.sections.trials.one_trial import trial_card
 
 def curves() -> Analysis:
     """An analysis with single configurations to switch on and a tree to step through."""
-    import numpy as np
-
     record = replace(effect("lr"), ice_mean=np.array([[1.0, 0.6, 0.5, 2.0], [2.0, 1.0, 0.4, 3.0]]))
     return changed(analysis(), effects=(record, effect("opt", "adam")), regions=(tree(),))
 
@@ -292,6 +293,35 @@ def test_parallel_coordinates_are_brushed(report: Watched) -> None:
     page.get_by_role("button", name="Show all").click()
     assert page.evaluate(lines) == every
     assert report.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_in_cells_stand_out_from_what_is_seen(
+    watch: Open, address: str, scheme: str
+) -> None:
+    """axe-core does not look into figures."""
+    page = watch(LAPTOP, scheme).page
+    unfolded(page, address)
+    drawn(page, "heatmap")
+    ground = "getComputedStyle(document.querySelector('#heatmap')).backgroundColor"
+    card = np.array([int(part) for part in re.findall(r"\d+", page.evaluate(ground))][:3])
+    blue = np.array(list(bytes.fromhex(BLUE.removeprefix("#"))))
+    written = page.evaluate(
+        """[...document.querySelectorAll('#heatmap .heatmap-label text')].map((text) => [
+            Number(text.textContent), getComputedStyle(text).fill.match(/\\d+/g).map(Number)])"""
+    )
+    largest = max(number for number, _ in written)
+    for number, ink in written:
+        cell = card + (blue - card) * number / largest
+        assert contrast(ink[:3], cell.tolist()) > 3.5, number
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """The contrast ratio of two colours, by WCAG 2."""
+    parts = np.array([one, other]) / 255
+    light = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    low, high = sorted((light @ [0.2126, 0.7152, 0.0722]).tolist())
+    return float((high + 0.05) / (low + 0.05))
 
 
 def test_a_planted_script_does_nothing(watch: Open, tmp_path: Path) -> None:

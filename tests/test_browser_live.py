@@ -114,6 +114,16 @@ def test_a_folded_room_asks_for_nothing_until_it_is_opened(
     page.get_by_role("button", name="Open everything").click()
     settled(page, "search", "method")
     assert page.url.endswith("open=all#timeline")
+    page.reload()
+    settled(page, "search", "method")
+    below, card = (
+        page.locator(part).bounding_box() for part in ("#parameter", "[data-section=effects]")
+    )
+    assert (
+        card["y"] - below["y"] - below["height"] > 8
+    )  # lists keep clear of the card they are about
+    page.get_by_role("button", name="Fold everything").click()
+    assert not page.locator("#method").is_visible()
     assert seen.complaints == []
 
 

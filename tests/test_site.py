@@ -50,6 +50,11 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", head).strip()) for head in plain}
 
 
+def test_formulas_have_a_style_that_names_fonts_which_set_indices() -> None:
+    (style,) = settings()["extra_css"]
+    assert re.search(r"math \{ font-family: math, .*Math", (DOCS / style).read_text())
+
+
 def test_every_page_is_in_the_navigation_once() -> None:
     pages = list(listed(settings()["nav"]))
     assert len(pages) == len(set(pages))

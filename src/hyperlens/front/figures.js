@@ -34,6 +34,10 @@ function coloured(plot) {
   for (const { textfont } of data) {
     if (Array.isArray(textfont?.color)) textfont.color = textfont.color.map((own) => (own === neutral ? card.color : own));
   }
+  for (const trace of data) {
+    if (!trace.texttemplate || !Array.isArray(trace.colorscale)) continue; // numbers in cells stand out from what is seen
+    trace.colorscale = trace.colorscale.map(([at, own]) => [at, /, ?0(\.0*)?\)$/.test(own) ? card.backgroundColor : own]);
+  }
   for (const note of layout.annotations ?? []) {
     if (note.bgcolor) note.bgcolor = card.backgroundColor;
   }

@@ -39,7 +39,7 @@ function fill(list, options) {
 const rounded = (number) => String(Number.isInteger(number) ? number : Number(number.toPrecision(4)));
 
 const hideUnless = (name, needed) =>
-  document.querySelectorAll(`[data-of="${name}"]`).forEach((part) => { part.hidden = !needed; });
+  document.querySelectorAll(`[data-of="${name}"]`).forEach((part) => { part.hidden = !needed; nameEverything(); });
 
 function fillChoices(seen) {
   const objectives = seen.objectives.map(([name, up]) => [name, `${name} (${up ? "higher" : "lower"} is better)`]);

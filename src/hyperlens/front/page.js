@@ -53,7 +53,7 @@ if (!asked) unfold(location.hash.slice(1))?.scrollIntoView();
 
 // All rooms at once.
 const everything = document.getElementById("everything");
-const folded = () => [...document.querySelectorAll(".room")].filter((room) => !room.open);
+const folded = () => [...document.querySelectorAll(".room")].filter((room) => !room.open && !room.closest("[hidden]"));
 const nameEverything = () => { everything.textContent = folded().length ? "Open everything" : "Fold everything"; };
 everything.hidden = false;
 nameEverything();

@@ -90,9 +90,10 @@ def unrecorded_card(record: Trials) -> Card | None:
         id="reasons",
         title=TITLE,
         lead=(
-            "No surrogate is recorded that proposed the trials of this run; hyperlens explain SOURCE "
-            "--proposals, or hl.report(history, path, proposals=True) in Python, explains each of them "
-            "by one fitted to the trials before it.",
+            "No surrogate is recorded that proposed the trials of this run. A trial that is chosen on "
+            "the live page (hyperlens serve), or all with hyperlens explain SOURCE --proposals or "
+            "hl.report(history, path, proposals=True), are explained by one fitted to the trials "
+            "before each.",
         ),
     )
 
