@@ -219,15 +219,32 @@ def test_neither_names_nor_order_of_columns_change_the_shares() -> None:
         np.testing.assert_allclose(named[frozenset(effect)], one.shares[:, k], atol=1e-12)
 
 
-def test_prediction_is_scikit_learns_mean_with_the_spread_of_trees_and_leaves() -> None:
+def test_prediction_is_scikit_learns_mean() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 3)), rng.normal(size=60)
+    forest = Forest(trees=16).fit(X, y)
+    columns = forest.encoding.apply(X)
+    sklearns = RandomForestRegressor(16, random_state=0).fit(columns, y)
+    np.testing.assert_allclose(forest.predict(X)[0], sklearns.predict(columns), atol=1e-12)
+
+
+def test_a_tree_that_has_not_seen_a_configuration_has_not_seen_its_repeats() -> None:
+    """What was drawn for each configuration cannot be told from others, but from its repeats."""
+    rng = np.random.default_rng(0)
+    X, own = rng.random((30, 3)), rng.normal(size=30)
+    forest = Forest().fit(np.repeat(X, 4, axis=0), np.repeat(own, 4))
+    mean, _ = forest.holdout(np.arange(120))
+    assert np.mean((mean - np.repeat(own, 4)) ** 2) > 0.9 * own.var()
+    assert mean.std() > 0.1  # by trees, and not by the mean of all costs
+
+
+def test_prediction_has_the_spread_of_trees_and_leaves() -> None:
     rng = np.random.default_rng(0)
     X = np.repeat(rng.random((30, 3)), 2, axis=0)  # duplicates: leaves with spread of their own
     y = rng.normal(size=60)
     forest = Forest(trees=16).fit(X, y)
-    mean, std = forest.predict(X)
+    _, std = forest.predict(X)
     columns = forest.encoding.apply(X)
-    sklearns = RandomForestRegressor(16, random_state=0).fit(columns, y)
-    np.testing.assert_allclose(mean, sklearns.predict(columns), atol=1e-12)
     each = np.array([e.tree_.value[e.tree_.apply(columns), 0, 0] for e in forest.estimators])
     leaf = np.array([e.tree_.impurity[e.tree_.apply(columns)] for e in forest.estimators])
     np.testing.assert_allclose(std**2, each.var(axis=0) + leaf.mean(axis=0), atol=1e-12)

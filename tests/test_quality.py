@@ -56,6 +56,18 @@ def test_only_measured_costs_are_left_out() -> None:
     assert sorted(np.concatenate(model.folds).tolist()) == [0, 2, 4, 5]
 
 
+def test_all_trials_of_a_configuration_are_left_out_together() -> None:
+    X, y = np.tile(np.arange(8.0), 3)[:, None], np.arange(24.0)
+    model = Fake(y, np.ones(24))
+    assess(model, X, y, "GP")
+    assert len(model.folds) == 5
+    for rows in model.folds:
+        assert sorted(rows) == np.flatnonzero(np.isin(X[:, 0], X[rows, 0])).tolist()
+    one = assess(Fake(y, np.ones(24)), np.ones((24, 1)), y, "GP")
+    assert (one.folds, one.verdict) == (1, "do not trust")
+    assert "only one configuration" in one.sentence
+
+
 @pytest.mark.parametrize(
     ("noise", "std", "verdict"),
     [(0.1, 0.1, "trust"), (0.1, 0.01, "caution"), (0.65, 0.65, "caution"), (3, 3, "do not trust")],
@@ -79,7 +91,7 @@ def test_degenerate() -> None:
     assert [len(rows) for rows in three.folds] == [1, 1, 1]
     one = assess(Fake(few[:1], np.ones(1)), few[:1, None], few[:1], "forest")
     assert "cannot be assessed" in one.sentence
-    flat = assess(Fake(np.ones(20), np.zeros(20)), few[:, None], np.ones(20), "forest")
+    flat = assess(Fake(np.ones(20), np.zeros(20)), np.arange(20.0)[:, None], np.ones(20), "forest")
     assert flat.verdict == "do not trust"
     assert np.isnan(flat.r2)
     assert "equal" in flat.sentence

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import scipy
 
-from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, Runs, measure
+from hyperlens.spaces.cube import BoolArray, Cube, FloatArray, IntArray, Runs, measure
 
 SAME, DIGITS = 1e-9, 9  # coordinates closer than this are one; where rounding makes them equal
 
@@ -46,6 +46,16 @@ def keys(vectors: FloatArray) -> dict[bytes, int]:
     for row, vector in enumerate(_rounded(vectors)):
         found.setdefault(vector.tobytes(), row)
     return found
+
+
+def configurations_of(vectors: FloatArray) -> IntArray:
+    """Which configuration each of many vectors is, counted as they first come: equal up to rounding.
+
+    >>> configurations_of(np.array([[0.5, np.nan], [0.2, 0.1], [0.5, np.nan]])).tolist()
+    [0, 1, 0]
+    """
+    number: dict[bytes, int] = {}
+    return np.array([number.setdefault(v.tobytes(), len(number)) for v in _rounded(vectors)], int)
 
 
 def different(vectors: FloatArray) -> int:

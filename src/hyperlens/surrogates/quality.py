@@ -14,6 +14,7 @@ import numpy as np
 
 from hyperlens.notebook import view
 from hyperlens.spaces.cube import BoolArray, FloatArray
+from hyperlens.spaces.points import configurations_of
 from hyperlens.surrogates.protocol import Surrogate
 from hyperlens.words import counted, decimals
 
@@ -58,23 +59,28 @@ def assess(
 ) -> Quality:
     """Cross-validate a model that is fitted on X, y, leaving out one seeded fold after another.
 
-    Only `measured` costs are left out and predicted, where some are not. With fewer trials than folds,
-    each trial is left out alone.
+    Only `measured` costs are left out and predicted, where some are not. All trials of one configuration
+    are left out together, or else it would have been seen. With fewer configurations than folds, each
+    is left out alone.
 
     Trust needs R2 >= 0.7 and a 95 % band that covers at least 80 %; caution needs R2 >= 0.3.
     """
     rows = np.arange(len(y)) if measured is None else np.flatnonzero(measured)
     y = y[rows]
-    trials, folds = len(rows), min(folds, len(rows))
-    if trials < 2 or np.ptp(y) == 0:
+    which = configurations_of(X[rows])
+    count = int(which.max(initial=-1)) + 1
+    trials, folds = len(rows), min(folds, count)
+    if count < 2 or np.ptp(y) == 0:
         sentence = f"All {trials} costs are equal, so there is nothing for the {name} to explain."
-        if trials < 2:
-            sentence = f"The {name} cannot be assessed: there is only one trial."
+        if count < 2:
+            one = "trial" if trials < 2 else "configuration"
+            sentence = f"The {name} cannot be assessed: there is only one {one}."
         unknown = math.nan
         return Quality(name, unknown, unknown, unknown, trials, folds, "do not trust", sentence)
     mean, std = np.empty(trials), np.empty(trials)
-    order = np.random.default_rng(seed).permutation(trials)
-    for fold in np.array_split(order, folds):
+    order = np.random.default_rng(seed).permutation(count)
+    for part in np.array_split(order, folds):
+        fold = np.flatnonzero(np.isin(which, part)) if count < trials else part
         mean[fold], std[fold] = model.holdout(rows[fold])
     scale = np.ptp(y)  # before squaring, so that no cost is too large or small to square
     r2 = 1 - float(np.sum(((y - mean) / scale) ** 2) / np.sum(((y - y.mean()) / scale) ** 2))

@@ -20,6 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from hyperlens.spaces.cube import BoolArray, Box, Cube, FloatArray, IntArray
+from hyperlens.spaces.points import configurations_of
 from hyperlens.surrogates.random_forest.leaves import Encoding
 
 MANY = 60  # axes above which pairs that never meet are not listed
@@ -39,7 +40,9 @@ class TreeShares:
 class Forest:
     """Bagged regression trees; a prediction's spread is that between trees and within leaves.
 
-    The trees are those of scikit-learn's RandomForestRegressor with this seed. They are grown one by one
+    The trees are those of scikit-learn's RandomForestRegressor with this seed, if no configuration is
+    there twice; else a bag holds all rows of a configuration or none, so that a tree that has not seen
+    it has not seen its repeats. They are grown one by one
     because that class changes the process's warning filters in every thread it uses.
 
     Columns are put into an order that depends on their content alone, so that neither renaming nor
@@ -68,6 +71,7 @@ class Forest:
         if not np.isfinite(self.y).all():
             raise ValueError("costs must be finite numbers")
         columns = np.ascontiguousarray(self.encoding.apply(self.X))
+        self._which = configurations_of(self.X)  # a number for each row
         draw = np.random.RandomState(self.seed)
         seeds = [int(draw.randint(np.iinfo(np.int32).max)) for _ in range(self.trees)]
 
@@ -75,8 +79,7 @@ class Forest:
             from sklearn.tree import DecisionTreeRegressor
 
             tree = DecisionTreeRegressor(random_state=seed)
-            counts = np.bincount(_bag(seed, len(self.y)), minlength=len(self.y)).astype(float)
-            return tree.fit(columns, self.y, sample_weight=counts, check_input=False)
+            return tree.fit(columns, self.y, sample_weight=self._drawn(seed), check_input=False)
 
         self.seeds = seeds
         with ThreadPoolExecutor(self.threads) as pool:
@@ -96,14 +99,17 @@ class Forest:
         return self._combine(columns, np.ones((self.trees, len(columns)), dtype=bool))
 
     def holdout(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Prediction at training rows by the trees that have not seen them (out of bag).
+        """Prediction at training rows by the trees that have not seen their configurations (out of bag).
 
         A row that every tree has seen is predicted by the mean of all costs.
         """
-        unseen = np.ones((self.trees, len(self.y)), dtype=bool)
-        for t, seed in enumerate(self.seeds):
-            unseen[t, _bag(seed, len(self.y))] = False
+        unseen = np.array([self._drawn(seed) == 0 for seed in self.seeds])
         return self._combine(self.encoding.apply(self.X[rows]), unseen[:, rows])
+
+    def _drawn(self, seed: int) -> FloatArray:
+        """How often each row is in a tree's bag, which draws configurations with all of their rows."""
+        count = int(self._which.max(initial=-1)) + 1
+        return np.asarray(np.bincount(_bag(seed, count), minlength=count)[self._which], float)
 
     def _combine(self, columns: Any, voting: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Mean and spread of the trees that vote (trees, n) on tree columns (n, c)."""
