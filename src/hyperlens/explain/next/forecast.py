@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.compared import compared
 from hyperlens.explain.models.fitting import Fitted, check_scale, fit
 from hyperlens.explain.models.training import Training
 from hyperlens.explain.models.verdict import Verdict, grounds, guessed, judge
@@ -37,7 +38,7 @@ from hyperlens.surrogates.outlook.prospect import AHEAD, Prospect, Search, prosp
 from hyperlens.surrogates.quality import FEWEST, Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import counted, decimals, number, percent
+from hyperlens.words import counted, decimals, number, percent, told_apart
 
 MORE = (10, 20, 50, 100)
 LEVEL = 0.8
@@ -53,7 +54,7 @@ Source = Literal["given", "repeats", "surrogate"]
 SOURCES: dict[Source, str] = {
     "given": "as given",
     "repeats": "from repeats of configurations",
-    "surrogate": "from the surrogate: noise and what it cannot explain",
+    "surrogate": "as far as all costs tell",
 }
 
 
@@ -111,7 +112,7 @@ class Forecast(Record):
     def reading(self) -> str:
         """What that means for going on."""
         source = SOURCES[self.error_from]
-        error = f"the standard error of one {self.objective} ({number(self.error, 2)}, {source})"
+        error = f"the standard error of one {self.objective} ({self.said(self.error)}, {source})"
         if not self.verdict.known:
             return "Whether to stop cannot be said from these trials."
         if self.error <= 0:
@@ -129,9 +130,13 @@ class Forecast(Record):
             return ""
         return " within the limit" if len(self.limits) == 1 else " within the limits"
 
+    def said(self, cost: float) -> str:
+        """A difference of costs, to as many digits as tell the expected gain from the error."""
+        return told_apart([float(self.gain[0, self.ahead]), self.error], 2, 4)(cost)
+
     def _gain(self, search: int, at: int) -> str:
-        low, high = number(float(self.low[search, at]), 2), number(float(self.high[search, at]), 2)
-        gain = number(float(self.gain[search, at]), 2)
+        numbers = (self.low, self.high, self.gain)
+        low, high, gain = (self.said(float(x[search, at])) for x in numbers)
         if self.gain[search, at] > self.high[search, at]:  # seldom, but then much
             below = percent((1 + self.level) / 2)
             return f"{gain} on average, and by at most {high} in {below} of cases"
@@ -179,8 +184,8 @@ def forecast(
 ) -> Forecast:
     """What 10, 20, 50 and 100 more trials would bring, by a model and at random.
 
-    `error` is the standard error of a cost, as of a cross-validation; else it is taken from
-    configurations that were run several times, or else from the surrogate's noise.
+    `error` is the standard error of a cost, as of a cross-validation; else it is the noise that `winner`
+    finds, from configurations that were run several times or from what the other costs tell.
 
     >>> import hyperlens as hl
     >>> space = [hl.Parameter("x", "float", 0, 1), hl.Parameter("y", "float", 0, 1)]
@@ -195,7 +200,7 @@ def forecast(
         raise AnalysisError(f"A standard error of {error} is none; give a number of at least 0.")
     fitted, known = prospects(history, seed=seed, objective=objective)
     _check_told_apart(fitted)
-    source, error = standard_error(history, objective, fitted.training, error, known)
+    source, error = standard_error(history, objective, fitted.training, error, known, seed)
     tails = ((1 - level) / 2, (1 + level) / 2)
     gains = np.array([[known.gains(s, k, seed) for k in MORE] for s in SEARCHES])
     low, high = np.quantile(gains, tails, axis=2)
@@ -274,20 +279,22 @@ def prospects(
 
 
 def standard_error(
-    history: History, objective: str | None, data: Training, given: float | None, known: Prospect
+    history: History,
+    objective: str | None,
+    data: Training,
+    given: float | None,
+    known: Prospect,
+    seed: int,
 ) -> tuple[Source, float]:
-    """Standard error of a cost: the user's, that of a mean over repeats, or the surrogate's noise."""
+    """Standard error of a cost: the user's, or the noise where the best are (models/compared.py), of a
+    mean where costs are means over scenarios; the surrogate's where none can be compared."""
     if given is not None:
         return "given", float(given)
-    run = history.data(objective)
-    _, which, times = np.unique(
-        np.where(np.isnan(run.X), -1.0, run.X), axis=0, return_inverse=True, return_counts=True
-    )
-    which = which.ravel()
-    freedom = len(run.y) - len(times)
-    if freedom >= FEWEST:
-        mean = np.bincount(which, weights=run.y) / times
-        variance = float(((run.y - mean[which]) ** 2).sum()) / freedom
-        averaged = float(np.median(times)) if len(data.y) < len(run.y) else 1.0
-        return "repeats", float(np.sqrt(variance / averaged))
-    return "surrogate", known.noise
+    try:
+        found = compared(history, None, seed, objective)
+    except AnalysisError:
+        return "surrogate", known.noise
+    averaged = len(data.y) < len(found.tried.y)
+    times = float(np.median(np.bincount(found.tried.which))) if averaged else 1.0
+    source: Source = "repeats" if found.measured.freedom >= FEWEST else "surrogate"
+    return source, found.noise / float(np.sqrt(times))

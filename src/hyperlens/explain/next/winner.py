@@ -16,22 +16,19 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.models.fitting import MOST_GP_PARAMETERS, check_scale
+from hyperlens.explain.models.compared import compared
 from hyperlens.explain.next import winner_words
 from hyperlens.explain.next.overtuning import Overtuning, overtuning
 from hyperlens.explain.next.separation import repeats_needed
 from hyperlens.record import Record
 from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
-from hyperlens.runs.repeats import Configurations, configurations
+from hyperlens.runs.repeats import Configurations
 from hyperlens.spaces.cube import FloatArray, IntArray
-from hyperlens.surrogates.additive.additive import Additive
-from hyperlens.surrogates.additive.true_costs import Measured, TrueCosts, told_apart, true_costs
-from hyperlens.surrogates.threads import one_thread
+from hyperlens.surrogates.additive.true_costs import TrueCosts, told_apart
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import counted, number, percent, tenths
+from hyperlens.words import number, percent, tenths
 
-MOST_COMPARED = 800  # configurations, the best among them: each doubling takes eight times as long
 FIVE = 5  # configurations that are named, and repeated
 SURE = 0.9
 MATTERS = 0.01  # of the difference between the median and the best cost
@@ -124,6 +121,11 @@ class Winner(Record):
         return float(self.sign * (self.expected[0] - self.expected[k]))
 
     @property
+    def margin(self) -> str:
+        """By how much a choice may be worse than the best and still count as it, in words."""
+        return f" or at most {number(self.matters, 2)} worse" if self.matters else ""
+
+    @property
     def surpassed(self) -> bool:
         """Is another trial expected to be better by what matters, and not by a trifle of the noise?"""
         trifle = 0.0 if math.isnan(self.noise) else TRIFLE * self.noise
@@ -212,29 +214,22 @@ def winner(
     """
     _check(level, sure, noise, matters)
     chosen = history.objective(objective)
-    check_scale(history.data(objective).y)
-    tried = configurations(history, history.data(objective))
-    _check_comparable(history, tried, chosen.name)
-    small = tried.at_most(MOST_COMPARED, seed)
-    measured = Measured(small.X, small.y, small.which)
-    useful, limited = _useful(history, tried, small, chosen.name)
-    with one_thread():
-        model = _learnt(history, small, seed)
-        truth = true_costs(history.space.cube, measured, model, noise, seed, useful)
+    found = compared(history, noise, seed, objective)
+    tried, small, truth, useful = found.tried, found.small, found.truth, found.useful
     if matters is None:
         matters = MATTERS * float(np.median(small.observed) - small.observed[useful].min())
-    known = truth.exact or told_apart(measured, model)
+    known = truth.exact or told_apart(found.measured, found.model)
     likeliest = np.lexsort((truth.expected[truth.rivals], -truth.probability))[:FIVE]
     needed, chance = repeats_needed(truth.draws[:, likeliest], truth.noise, sure, matters, seed)
     record = Winner(
         objective=chosen.name,
         maximize=chosen.maximize,
-        configurations=len(useful) if limited else len(tried.trial),
+        configurations=len(useful) if found.limited else len(tried.trial),
         **_leading(small, truth, truth.rivals[likeliest], useful, level, chosen.sign),
         recommended=int(small.trial[useful[np.argmin(truth.expected[useful])]]),
         single=history.best(objective).number,
         single_of=int(tried.trial[tried.which[history.best_row(history.data(objective))]]),
-        noise=float(np.sqrt(np.mean(truth.noise**2))),
+        noise=found.noise,
         known_noise=noise is not None or truth.exact,
         told_apart=known,
         five=tuple(small.trial[truth.rivals[likeliest]].tolist()),
@@ -245,7 +240,7 @@ def winner(
         overtuning=None if test is None else overtuning(history, objective, test),
         level=level,
         seed=seed,
-        notes=(*small.notes, *limited, *_ties(small.observed[useful])),
+        notes=(*small.notes, *found.limited, *_ties(small.observed[useful])),
     )
     return _with_others(history, tried, record if known else _unknown(record))
 
@@ -325,62 +320,6 @@ def _check(level: float, sure: float, noise: float | None, matters: float | None
                 f"A value of {value} for '{name}' cannot be; give a number in units of the objective, "
                 "0 or more."
             )
-
-
-def _check_comparable(history: History, tried: Configurations, objective: str) -> None:
-    trials, count = len(tried.y), len(tried.trial)
-    if count == 1:
-        same = "Only one trial is" if trials == 1 else f"All {trials} analysed trials are"
-        what = "analysed" if trials == 1 else "of one configuration"
-        raise AnalysisError(
-            f"{same} {what}, so there is nothing that it could be better than; run others too."
-        )
-    if np.ptp(tried.observed) == 0:
-        cost = number(history.shown(float(tried.observed[0]), objective))
-        raise AnalysisError(
-            f"All {count} configurations have the same '{objective}', {cost}, so none is better than "
-            "another; measure something in which they differ."
-        )
-    if len(history.space) > MOST_GP_PARAMETERS:
-        raise AnalysisError(
-            f"With {len(history.space)} parameters noise cannot be told from what they do; repeat the "
-            "best few trials and compare their means."
-        )
-
-
-def _learnt(history: History, tried: Configurations, seed: int) -> Additive:
-    """Hyperparameters given all costs."""
-    try:
-        return Additive(history.space.cube, seed).learn(tried.X[tried.which], tried.y)
-    except ValueError as problem:
-        raise AnalysisError(f"No Gaussian process can be fitted: {problem}.") from problem
-
-
-def _useful(
-    history: History, tried: Configurations, small: Configurations, objective: str
-) -> tuple[IntArray, tuple[str, ...]]:
-    """Which configurations may be chosen, those that keep all limits, and a note."""
-    every = np.arange(len(small.trial))
-    broken = ~history.feasible[history.data(objective).rows]
-    if not broken.any():
-        return every, ()
-    kept = tried.trial[np.bincount(tried.which, broken) == 0]
-    useful = np.flatnonzero(np.isin(small.trial, kept))
-    if not len(useful):
-        limits = " and ".join(history.limits)
-        raise AnalysisError(
-            f"No configuration keeps {limits}, so that none can be called the best; find one that does."
-        )
-    if len(useful) == 1:
-        raise AnalysisError(
-            f"Only the configuration of trial {small.trial[useful[0]]} keeps the limits, so there is "
-            "nothing that it could be better than; run others that keep them too."
-        )
-    note = (
-        f"{len(useful)} of {counted(len(small.trial), 'configuration')} keep the limits and can be the "
-        "best; all were learnt from."
-    )
-    return useful, (note,)
 
 
 def _ties(observed: FloatArray) -> tuple[str, ...]:

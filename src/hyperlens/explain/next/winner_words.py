@@ -118,11 +118,10 @@ def _lead(record: Winner) -> str:
 def _repeats(record: Winner) -> str:
     """Whether repeats of the few that may be best would tell which is."""
     few = f"the {NUMBERS[len(record.five)]} likeliest"
-    margin = f" or at most {number(record.matters, 2)} worse" if record.matters else ""
     if record.needed == 0:
         return (
-            f"trial {record.recommended} is the best{margin} with {percent(record.chance)}, so that no "
-            "repeats are needed"
+            f"trial {record.recommended} is the best{record.margin} with a probability "
+            f"{_of(record.chance)}, so that no repeats are needed"
         )
     if record.needed is None:
         return (
