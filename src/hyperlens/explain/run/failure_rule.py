@@ -45,25 +45,51 @@ def failure_rules(
     rule each row lies in, -1 where none holds."""
     rules: list[FailureRule] = []
     where = np.full(len(X), -1)
-    while len(rules) < MOST:
-        left = np.flatnonzero(where < 0)
-        rule, inside = failure_rule(space, X[left], failed[left], seed)
-        if rule is None:
-            break
-        where[left[inside]] = len(rules)
+    for rule, box in _rules(space, X, failed, seed):
+        where[(where < 0) & _inside(space, box, X)] = len(rules)
         rules.append(rule)
     return tuple(rules), where
 
 
+def fail_by_rule(
+    space: Space,
+    X: FloatArray,
+    failed: BoolArray,
+    vectors: FloatArray,
+    seed: int,
+    more_than: float,
+) -> BoolArray:
+    """For which vectors a rule holds by which more than this part of the trials failed that it was not
+    made from."""
+    fail = np.zeros(len(vectors), dtype=bool)
+    for rule, box in _rules(space, X, failed, seed):
+        count, of = rule.held_inside
+        if count > more_than * of:
+            fail |= _inside(space, box, vectors)
+    return fail
+
+
+def _rules(
+    space: Space, X: FloatArray, failed: BoolArray, seed: int
+) -> Iterator[tuple[FailureRule, Box]]:
+    """Rules and their boxes, each made from the rows for which none before it holds."""
+    for _ in range(MOST):
+        rule, box = failure_rule(space, X, failed, seed)
+        if rule is None:
+            return
+        yield rule, box
+        others = ~_inside(space, box, X)
+        X, failed = X[others], failed[others]
+
+
 def failure_rule(
     space: Space, X: FloatArray, failed: BoolArray, seed: int
-) -> tuple[FailureRule | None, BoolArray]:
-    """The rule for vectors X of which some failed, and which rows it holds for; of two that hold, the
-    shorter unless the longer is better on held-out trials."""
-    nowhere = np.zeros(len(X), dtype=bool)
+) -> tuple[FailureRule | None, Box]:
+    """The rule for vectors X of which some failed, and its box; of two that hold, the shorter unless
+    the longer is better on held-out trials."""
     if not FEWEST <= int(failed.sum()) <= len(failed) - FEWEST:
-        return None, nowhere
-    found: list[tuple[float, FailureRule, BoolArray]] = []
+        return None, {}
+    found: list[tuple[float, FailureRule, Box]] = []
     for depth in (1, 2):
         box, inside = _grown(space, X, failed, depth)
         told = _held_out(space, X, failed, depth, seed)
@@ -73,8 +99,8 @@ def failure_rule(
         error = sum(k * (n - k) / n for k, n in (held, others) if n)
         words = rule_in_words(space, box)
         rule = FailureRule(words, _counts(failed, inside), _counts(failed, ~inside), held, others)
-        found.append((error, rule, inside))
-    return min(found, key=lambda one: one[0])[1:] if found else (None, nowhere)
+        found.append((error, rule, box))
+    return min(found, key=lambda one: one[0])[1:] if found else (None, {})
 
 
 def common_end(space: Space, X: FloatArray, failed: BoolArray) -> str | None:
