@@ -75,7 +75,7 @@ def test_the_unfair_split_of_the_thesis() -> None:
     np.testing.assert_allclose(found.shapley, [-0.5, -0.125, -0.125], atol=1e-15)
     np.testing.assert_allclose(found.cost, [0.75, 0.25, 0, 0], atol=1e-15)
     assert found.payout == pytest.approx(-0.75)
-    assert "lowers the predicted u by 0.75; 't1' accounts for -0.5" in found.sentence
+    assert "lowers the predicted u by 0.75; 't1' does most of it, 0.5." in found.sentence
 
 
 def test_table_2_on_a_forest() -> None:

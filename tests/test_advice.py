@@ -113,7 +113,7 @@ def test_nobody_is_told_to_run_more_and_to_stop(
 def test_the_space_is_what_the_record_says() -> None:
     late = run(best=39)
     told = advice(changed(late, advice=next_space()))
-    assert "Search a changed space next: fix opt at a; narrow lr." in told
+    assert "Search a changed space next: fix opt at a; narrow lr to " in told
     assert "Go on: 100 more trials of a search by a model would lower the true loss by 0.4" in told
     doubtful = replace(next_space(), verdict=replace(next_space().verdict, word="do not trust"))
     assert "changed space" not in advice(changed(late, advice=doubtful))
@@ -125,7 +125,7 @@ def test_a_search_that_may_stop_goes_on_only_where_its_space_gets_wider() -> Non
     assert "or stop" in advice(changed(ended, advice=next_space()))
     wider = replace(next_space(), actions=("widen", "fix"))
     told = advice(changed(ended, advice=wider))
-    assert "Search a changed space next: fix opt at a; widen lr." in told
+    assert "Search a changed space next: fix opt at a; widen lr to " in told
     assert "stop" not in told
 
 

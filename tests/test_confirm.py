@@ -391,15 +391,20 @@ def test_files_are_read_back() -> None:
 
 @pytest.mark.parametrize(
     ("ends", "said"),
-    [((0.12, 0.61), "12 % to 61 %"), ((0.9912, 0.9941), "99.1 % to 99.4 %")],
+    [
+        ((0.12, 0.61), "12 % to 61 %"),
+        ((0.9912, 0.9941), "99.1 % to 99.4 %"),
+        ((0.21031, 0.21032), "near 21.0 %"),
+    ],
 )
 def test_the_ends_of_an_interval_of_shares_are_told_apart(
     ends: tuple[float, float], said: str
 ) -> None:
     record = hl.confirm(run(NESTED), "importance", 4)
     low, high = (np.full(len(record.rows), end) for end in ends)
-    record = replace(record, expected_low=low, expected_high=high)
-    assert f"about {said}" in record.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    nothing, all_of_it = np.zeros(len(low)), np.ones(len(low))
+    record = replace(record, low=nothing, high=all_of_it, expected_low=low, expected_high=high)
+    assert f"such as {said}" in record.sentence.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_trials_are_configurations_of_the_space() -> None:

@@ -28,7 +28,7 @@ from hyperlens.sections.parameters.effects import EFFECTS
 from hyperlens.sections.parameters.importance import IMPORTANCE, leading
 from hyperlens.sections.parameters.interactions import INTERACTIONS
 from hyperlens.sections.parameters.regions import REGIONS
-from hyperlens.words import effect_name, tenths
+from hyperlens.words import SLIGHT, effect_name, tenths
 
 Values = dict[str, Any]
 LR, WD = hl.Parameter("lr", "float", 1e-4, 1, log=True), hl.Parameter("wd", "float", 0, 1)
@@ -346,7 +346,8 @@ def test_interactions_say_one_thing(odd: tuple[hl.History, Analysis]) -> None:
     assert ((record.low <= record.h) & (record.h <= record.high)).all()
     if record.verdict.known and record.share[0] > 0:
         row = record.tables[0].rows[0]
-        assert f"{row[0]}: H {row[1]}, {row[-1]} of the variance" in record.sentence
+        said = f"{row[0]}: H {row[1]}, {row[-1]} of the variance" in record.sentence
+        assert said == (record.share[0] >= SLIGHT)
 
 
 def test_a_report_is_read_again(odd: tuple[hl.History, Analysis]) -> None:

@@ -165,9 +165,10 @@ def test_curve_without_support_or_at_the_edge_says_so() -> None:
     record = effect("lr")
     nobody = replace(record, observed=((1.5, 1.6, 1.7),)).sentence
     assert "None of 3 trials lies there" in nobody
-    rising = replace(record, maximize=True).sentence
-    assert "near 4 " in rising
-    assert "upper end of its range" in rising
+    rising = replace(record, maximize=True)
+    assert "near 4 " in rising.sentence
+    assert "wider range" not in rising.sentence  # where no trial is, nothing is known beyond
+    assert "upper end of its range" in replace(rising, observed=((3.5, 4.0),)).sentence
     wide = replace(record, low=record.mean - 5).sentence
     assert "the band is wider than the effect" in wide
     flat = replace(record, mean=np.ones(4)).sentence
@@ -407,7 +408,7 @@ def test_what_to_do_next() -> None:
     assert "1 of 4 trials failed" in advice
     fine = changed(analysis(), trials=replace(trials(), state=("complete",) * 4))
     assert "failed" not in " ".join(what_next(fine))
-    assert "Search a changed space next: fix opt at a; narrow lr." in " ".join(what_next(fine))
+    assert "Search a changed space next: fix opt at a; narrow lr to " in " ".join(what_next(fine))
     untested = replace(effect("lr"), support=np.array([1.0, 0.0, 1.0, 1.0]))
     assert "Try lr near 2" in " ".join(what_next(changed(fine, effects=(untested,))))
     assert "Run 4 more trials: it is a tendency." in " ".join(what_next(fine))

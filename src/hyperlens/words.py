@@ -10,6 +10,7 @@ import numpy as np
 
 FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
+SLIGHT = 0.001  # a share of the variance below this is not worth a word
 SURROGATES = {
     "additive": "additive Gaussian process",
     "gp": "Gaussian process",

@@ -51,6 +51,7 @@ def what_next(records: Records) -> tuple[str, ...]:
         advice = [
             *_failures(trials, MODEL),
             *_models(spent, overview),
+            *_space(records[ADVICE], records[FORECAST]),
             _search_on(overview, spent, surrogates, records[FORECAST]),
         ]
         return tuple(advice[:MOST])
@@ -149,7 +150,7 @@ def _repeat(record: Winner | Unavailable) -> list[str]:
     times = "once" if record.needed == 1 else f"{record.needed} times"
     return [
         f"Repeat trials {first_few(list(map(str, record.five)), len(record.five))} {times} each before "
-        f"choosing: now the best of them is known with {percent(record.chance)}, then with "
+        f"choosing: now the choice is right{record.margin} with {percent(record.chance)}, then with "
         f"{percent(record.sure)}."
     ]
 
@@ -208,7 +209,7 @@ def _search_on(
 
 def _little(ahead: Forecast) -> str:
     """That more of the same is not worth it."""
-    gain, error = (number(x, 2) for x in (float(ahead.gain[0, ahead.ahead]), ahead.error))
+    gain, error = (ahead.said(x) for x in (float(ahead.gain[0, ahead.ahead]), ahead.error))
     return (
         f"More of the same will bring little: {int(ahead.more[ahead.ahead])} more trials are expected "
         f"to gain {gain}, less than the standard error of one {ahead.objective}, {error}."

@@ -56,8 +56,10 @@ def cards(records: Records) -> tuple[Card, ...]:
 
 def _why(records: Records) -> tuple[str, ...]:
     """Why that is the question which is answered first."""
-    question = records[QUESTION]
-    return () if isinstance(question, Unavailable) else (question.sentence,)
+    question, importance = records[QUESTION], leading(records)
+    if isinstance(question, Unavailable) or isinstance(importance, Unavailable):
+        return ()
+    return (question.sentence,) if importance.verdict.known else ()
 
 
 def _notes(records: Records) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""Trials that would settle a question, in plain words."""
+"""Trials that would settle a question, in plain words.
+
+How wide an interval will be can be promised; where it will lie is not known before the trials are run.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperlens.words import counted, number, percent, tenths
+from hyperlens.words import FIXED, counted, number, percent, tenths
 
 if TYPE_CHECKING:
     from hyperlens.explain.confirm.confirm import Confirm
@@ -31,16 +34,17 @@ def sentence(record: Confirm) -> str:
     count = counted(len(record.left), "trial")
     what = _what(record, k)
     before = _between(record, record.low[k], record.high[k])
-    after = _between(record, record.expected_low[k], record.expected_high[k])
+    low, high = float(record.expected_low[k]), float(record.expected_high[k])
+    width, such = _wide(record, high - low), _between(record, low, high)
     now, then = widths(record)
     if not record.settles:
         return (
             f"{count} would hardly settle it: the {percent(record.level)} interval of {what} is "
-            f"{before}, and about {after} is expected after them."
+            f"{before}, and one about {width} wide is expected after them."
         )
     text = (
         f"{count} would narrow the {percent(record.level)} interval of {what}, now {before}, to about "
-        f"{after}"
+        f"{width}, such as {such}"
     )
     if len(record.rows) > 1:
         text += f", and all {len(record.rows)} intervals to {percent(then / now)} of their width"
@@ -64,18 +68,20 @@ def came_of_it(record: Confirmed) -> str:
             (record.after_low, record.after_high),
         )
     )
-    width = {name: high - low for name, (low, high) in {"b": before, "a": after}.items()}
-    verb = "narrowed" if width["a"] < SETTLED * width["b"] else "hardly changed"
+    was, hoped, now = (high - low for low, high in (before, expected, after))
+    verb = "narrowed" if now < SETTLED * was else "hardly changed"
+    if was < SETTLED * now:
+        verb = "found what those before did not show, and widened"
     return (
         f"{count} run to settle it {verb} the {percent(record.level)} interval of {_what(record, k)}, "
-        f"{_between(record, *before)} before: it is {_between(record, *after)} now, and about "
-        f"{_between(record, *expected)} was expected."
+        f"{_between(record, *before)} before: it is {_between(record, *after)} now, "
+        f"{_wide(record, now)} wide, where about {_wide(record, hoped)} was expected."
     )
 
 
 def _what(record: Confirm | Confirmed, k: int) -> str:
     if record.in_shares:
-        return f"the share of {record.rows[k]}"
+        return f"the share of {record.rows[k]} over the whole space"
     if record.kind == "best":
         return f"the lead of {record.rows[k]} in {record.objective}"
     return f"the {record.rows[k].replace('mean', f'mean {record.objective}', 1)}"
@@ -85,4 +91,12 @@ def _between(record: Confirm | Confirmed, low: float, high: float) -> str:
     if not record.in_shares:
         return f"{number(float(low))} to {number(float(high))}"
     form = tenths if percent(float(low)) == percent(float(high)) else percent
+    if form(float(low)) == form(float(high)):
+        return f"near {form(float(low))}"
     return f"{form(float(low))} to {form(float(high))}"
+
+
+def _wide(record: Confirm | Confirmed, width: float) -> str:
+    if not record.in_shares:
+        return number(width, 2)
+    return f"{number(100 * width, 2)}{FIXED}points"

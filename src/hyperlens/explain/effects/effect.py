@@ -23,6 +23,7 @@ from hyperlens.explain.models.verdict import (
     grounds,
     judge,
     of_band,
+    of_one_value,
     of_surrogate,
     of_trials,
 )
@@ -31,7 +32,7 @@ from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.surrogates.gaussian_process.partial_dependence import Marginal
-from hyperlens.surrogates.quality import Quality
+from hyperlens.surrogates.quality import FEWEST, Quality
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
@@ -99,6 +100,18 @@ class Effect(Record):
     def best_at(self) -> int:
         """Where on the grid the mean is best."""
         return int(np.nanargmax(self.mean) if self.maximize else np.nanargmin(self.mean))
+
+    @property
+    def width(self) -> float:
+        """How wide the band is where the mean is best."""
+        return float(self.high[self.best_at] - self.low[self.best_at])
+
+    @property
+    def unsure(self) -> float:
+        """How wide a band there is of the mean itself, which changes by `change`; that which is shown
+        where only single predictions are known."""
+        joint, std = float(self.joint[self.best_at]), float(self.std[self.best_at])
+        return self.width * joint / std if joint < std else self.width
 
     @property
     def nearly_best(self) -> BoolArray:
@@ -221,12 +234,13 @@ def effect(
 
 
 def _verdict(record: Effect, history: History, fitted: Fitted, columns: tuple[int, ...]) -> Verdict:
-    best = record.best_at
+    few = record.quality.trials < FEWEST  # says all
     return judge(
         (
             *grounds(history, fitted, columns),
-            of_trials(" and ".join(record.parameters), int(record.support.sum())),
-            of_band(float(record.high[best] - record.low[best]), record.change),
+            *(of_one_value(record.parameters[k]) for k in _still(fitted.training, columns)),
+            None if few else of_trials(" and ".join(record.parameters), int(record.support.sum())),
+            of_band(record.unsure, record.change),
         )
     )
 
@@ -331,14 +345,19 @@ def _support(X: FloatArray, points: FloatArray) -> FloatArray:
     return np.bincount(nearest, minlength=len(points)).astype(float)
 
 
+def _still(data: Training, columns: tuple[int, ...]) -> list[int]:
+    """Which of the parameters have one value in all trials."""
+    return [k for k, j in enumerate(columns) if data.unvaried[j]]
+
+
 def _notes(history: History, names: tuple[str, ...], data: Training) -> tuple[str, ...]:
     space = history.space
     known = ~np.isnan(data.X[:, [space.column(name) for name in names]])
     active = int(known.all(axis=1).sum())
+    columns = tuple(space.column(name) for name in names)
     still = [
-        f"'{name}' has one value in all analysed trials, so nothing is known of its other values."
-        for name in names
-        if data.unvaried[space.column(name)]
+        f"'{names[k]}' has one value in all analysed trials, so nothing is known of its other values."
+        for k in _still(data, columns)
     ]
     conditional = [
         f"'{name}' is active only when {space.conditions[name]}; this is its effect there, "

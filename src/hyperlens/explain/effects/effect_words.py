@@ -99,11 +99,11 @@ def _curve(record: Effect, best: int, change: float) -> tuple[str, str]:
     near = f" Values from {number(low, 3)} to {number(high, 3)} are nearly as good." * (
         first < last
     )
-    edge = {0: "lower", len(values) - 1: "upper"}.get(best)
-    if edge:
-        near += f" That is the {edge} end of its range: a wider range may hold better values."
     seen = [v for v in record.observed[0] if v is not None and math.isfinite(v)]
     there = sum(low <= v <= high for v in seen)
+    edge = {0: "lower", len(values) - 1: "upper"}.get(best)
+    if edge and there:
+        near += f" That is the {edge} end of its range: a wider range may hold better values."
     support = (
         f"{there} of {counted(len(seen), 'trial')} lie{'s' if there == 1 else ''} there."
         if there
@@ -156,6 +156,10 @@ def _sureness(record: Effect, best: int, change: float) -> str:
     low, high = float(record.low[best]), float(record.high[best])
     text = (
         f"The {percent(record.level)} band there reaches from {number(low)} to {number(high)}, "
-        f"{number(high - low, 2)} wide, while the mean changes by {number(change, 2)} in all"
+        f"{number(record.width, 2)} wide, while the mean changes by {number(change, 2)} in all"
     )
-    return f"{text}: the band is wider than the effect." if high - low > change else f"{text}."
+    if record.unsure > change:
+        return f"{text}: the band is wider than the effect."
+    if record.width > change:
+        return f"{text} and is itself known to ±{number(record.unsure / 2, 2)}."
+    return f"{text}."

@@ -35,6 +35,7 @@ from hyperlens.tables import Column, Table, table
 from hyperlens.words import number, setting, signed, tenths
 
 Direction = Literal["forward", "backward"]
+BACK = 0.1  # of what all change: a step against it that takes less back is not named
 DEFAULT = (
     "The default as the search space gives it; where it gives none, the middle of a range on its own "
     "scale, or the first category."
@@ -261,8 +262,12 @@ def _sentence(
     if not payout:
         return f"Going from {source} to {target} changes nothing in the predicted {objective}."
     verb = "raises" if payout > 0 else "lowers"
-    largest = int(np.argmax(np.abs(contribution)))
-    return (
+    way = np.sign(payout) * contribution  # positive where a step goes the way that all go together
+    most, against = int(np.argmax(way)), int(np.argmin(way))
+    said = (
         f"Going from {source} to {target} {verb} the predicted {objective} by {abs(payout):.3g}; "
-        f"'{names[largest]}' accounts for {contribution[largest]:+.3g} of it."
+        f"'{names[most]}' does most of it, {way[most]:.3g}"
     )
+    if -way[against] >= BACK * abs(payout):
+        said += f", and '{names[against]}' takes {-way[against]:.3g} back"
+    return f"{said}."

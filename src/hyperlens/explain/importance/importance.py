@@ -370,10 +370,15 @@ def _verdict(record: Importance, history: History, primary: Fitted) -> Verdict:
     return judge(
         (
             *grounds(history, primary, everywhere),
-            of_share(record.names[0], float(record.low[0]), float(record.high[0])),
+            of_share(_named(record), float(record.low[0]), float(record.high[0])),
             of_second_opinion(record.names, record.secondary, record.secondary_quality),
         )
     )
+
+
+def _named(record: Importance) -> str:
+    """The first effect, and of which part of the space its share is unless of all of it."""
+    return record.names[0] if record.among == "all" else f"{record.names[0]} {words.where(record)}"
 
 
 def _columns(first: Shares, second: Shares | None) -> dict[str, FloatArray]:

@@ -13,6 +13,7 @@ from hyperlens.explain.importance.good import part_name, place
 from hyperlens.explain.models.support import FEW, hardly_active
 from hyperlens.surrogates.quality import FAIR_R2
 from hyperlens.words import (
+    SLIGHT,
     SURROGATES,
     counted,
     decimals,
@@ -58,7 +59,7 @@ def sentence(record: Importance) -> str:
         for p, name, s in zip(
             record.parameters[1:3], record.names[1:3], record.share[1:3], strict=True
         )
-        if s > 0
+        if s >= SLIGHT
     ]
     return f"{text}, followed by {' and '.join(after)}." if after else f"{text}."
 

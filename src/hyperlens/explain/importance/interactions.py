@@ -24,7 +24,7 @@ from hyperlens.spaces.cube import FloatArray
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import decimals, effect_name, percent, tenths
+from hyperlens.words import SLIGHT, decimals, effect_name, percent, tenths
 
 H = (
     "Friedman's H: the root of the part of the pair's joint variance that is not the sum of the two "
@@ -65,6 +65,8 @@ class Interactions(Record):
             return f"No two parameters act together in what the surrogate expects. {meaning}"
         if not self.verdict.known:
             return f"What acts together is not known: {self.verdict.reason}. {meaning}"
+        if self.share[0] < SLIGHT:
+            return f"No pair has a tenth of a percent of the variance. {meaning}"
         return (
             f"Most of what two parameters do together is {effect_name(self.pairs[0])}: H "
             f"{decimals(float(self.h[0]))}, {tenths(float(self.share[0]))} of the variance. "

@@ -87,6 +87,8 @@ def judge(grounds: Iterable[Ground | None]) -> Verdict:
 def grounds(history: History, fitted: Fitted, columns: Iterable[int]) -> tuple[Ground, ...]:
     """What every result about these parameters rests on: surrogate, trials learnt from, support."""
     data = fitted.training
+    if fitted.quality.trials < FEWEST:  # wherever they lie
+        return (of_surrogate(fitted.quality),)
     found = (
         of_surrogate(fitted.quality),
         _left_out(history, data),
@@ -117,6 +119,8 @@ def of_surrogate(quality: Quality) -> Ground:
         verb = "proves" if trials == 1 else "prove"
         reason = f"{counted(trials, 'trial')} {verb} nothing"
         remedy = f"run at least {FEWEST} before acting on this"
+    elif quality.folds < 2:
+        reason, remedy = f"all {trials} trials are of one configuration", "run others too"
     elif math.isnan(quality.r2):
         reason, remedy = f"all {trials} costs are equal", "run trials with other costs"
     else:
@@ -231,11 +235,18 @@ def of_band(width: float, change: float, what: str = "the mean changes by") -> G
     )
 
 
+def of_one_value(name: str) -> Ground:
+    """That nothing was tried which its effect could be told from."""
+    reason = f"{name} has one value in all analysed trials"
+    return Ground("do not trust", reason, f"run trials with other values of {name}")
+
+
 def of_trials(name: str, trials: int) -> Ground | None:
     """Are there trials in which it is active?"""
     if trials >= FEW:
         return None
-    reason = f"{name} is active in {counted(trials, 'trial') if trials else 'no trial'}"
+    verb = "are" if " and " in name else "is"
+    reason = f"{name} {verb} active in {counted(trials, 'trial') if trials else 'no trial'}"
     return Ground("do not trust", reason, f"run {counted(FEW - trials, 'more trial')} with it")
 
 

@@ -37,11 +37,11 @@ from hyperlens.words import counted, first_few, number, percent, tenths
 
 TOLERATED = 0.1  # of what is left to gain: less is no reason to drop a level or to widen a range
 DONE: dict[Action, str] = {
-    "fix": "fix",
-    "drop": "drop levels of",
-    "log": "search by its logarithm",
-    "widen": "widen",
-    "narrow": "narrow",
+    "fix": "fix {name} at {after}",
+    "drop": "leave {name} only {after}",
+    "log": "search {name} by its logarithm",
+    "widen": "widen {name} to {after}",
+    "narrow": "narrow {name} to {after}",
 }
 PROBABILITY = "How probable it is that the best lies where the change says."
 COST = (
@@ -118,15 +118,14 @@ class Advice(Record):
             )
         parts = []
         for action, words in DONE.items():
-            rows = [k for k, a in enumerate(self.actions) if a == action]
-            names = [
-                f"{self.parameters[k]} at {self.after[k]}"
-                if action == "fix"
-                else self.parameters[k]
-                for k in rows
+            verb, said = words.split(maxsplit=1)
+            each = [
+                said.format(name=name, after=after.replace(", ", " and "))
+                for name, after, a in zip(self.parameters, self.after, self.actions, strict=True)
+                if a == action
             ]
-            if names:
-                parts.append(f"{words} {first_few(names, MOST_NAMES)}")
+            if each:
+                parts.append(f"{verb} {first_few(each, MOST_NAMES)}")
         return f"Search a changed space next: {'; '.join(parts)}."
 
     @property
@@ -205,17 +204,18 @@ def advise(history: History, *, seed: int = 0, objective: str | None = None) -> 
     """
     fitted, known = prospects(history, seed=seed, objective=objective)
     assert isinstance(fitted.model, Additive)
-    verdict = judge(grounds(history, fitted, ()))
+    known_enough = judge(grounds(history, fitted, ())).known
     tolerance = TOLERATED * float(np.maximum(known.best - known.lowest, 0.0).mean())
     probes = Probes(fitted.model, history.space, known)
     with one_thread():
         shop = Workshop(probes, of_use(history, fitted.training), tolerance, seed)
-        changes = proposals(shop) if verdict.known else []
+        changes = proposals(shop) if known_enough else []
         together = fitted.model.widened * _fixed_together(probes, changes)
     low, high = np.quantile(together, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     best = history.best(objective).values
     space = changed(history.space, {c.parameter: _with_default(c.declared, best) for c in changes})
     names = tuple(c.parameter for c in changes)
+    verdict = judge(grounds(history, fitted, map(history.space.column, names)))
     return Advice(
         objective=history.objective(objective).name,
         maximize=history.objective(objective).maximize,

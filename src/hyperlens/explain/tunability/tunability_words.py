@@ -39,7 +39,7 @@ REST = "the other "  # so many parameters, as one player
 def said(record: Tunability) -> str:
     """What all have together, and who has most of it."""
     whole, objective = record.whole, record.objective
-    if not abs(whole) > NEGLIGIBLE * max(abs(record.cost), 1.0):
+    if not abs(whole) > NEGLIGIBLE * abs(record.cost):
         return f"{_nothing(record)} in the predicted {objective}."
     first = record.parameters[0]
     lead = record.value[0] / whole

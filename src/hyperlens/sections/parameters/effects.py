@@ -56,7 +56,7 @@ def method(records: Records) -> str | None:
         return None
     first = effects[0]
     return (
-        f"Effects are partial dependence of a {say.SURROGATES.get(first.surrogate, first.surrogate)} "
+        f"Effects are partial dependence of {say.article(say.surrogate_name(first.surrogate))} "
         f"with confidence bands (Moosbauer et al. 2021); the {first.band} band shows "
         f"{BANDS[first.band]}. A value is nearly as good as the best where the mean differs by at most "
         f"{say.percent(NEARLY)} of its whole change."

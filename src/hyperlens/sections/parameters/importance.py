@@ -118,7 +118,9 @@ def heatmap_card(record: Importance | Unavailable) -> Card | None:
         if len(p) == 2 and s > 0
     ]
     first = "No two parameters act together in what the surrogate expects."
-    if pairs:
+    if pairs and pairs[0][1] < say.SLIGHT:
+        first = f"No pair has a tenth of a percent of the variance {where(record)}."
+    elif pairs:
         strongest, share = say.effect_name(pairs[0][0], record.when), say.tenths(float(pairs[0][1]))
         first = f"The strongest pair is {strongest} with {share} {where(record)}."
     if not record.verdict.known:

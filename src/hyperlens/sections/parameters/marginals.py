@@ -18,14 +18,14 @@ def cards(records: Records) -> tuple[Card, ...]:
         return ()
     widest = max(effects, key=lambda e: e.change)
     start = "" if widest.verdict.known else "Not known, only a guess: "
+    most = f"moves the average {widest.objective} most, by {say.number(widest.change, 3)}"
+    told = f"{start}{widest.parameters[0]} {most} from one value to another."
+    if not widest.change > 0:
+        told = f"No parameter moves the average {widest.objective}."
     card = Card(
         id="marginals",
         title="All effects on one scale",
-        lead=(
-            f"{start}{widest.parameters[0]} moves the average {widest.objective} most, by "
-            f"{say.number(widest.change, 3)} from one value to another. A flat line may still matter "
-            "together with another parameter.",
-        ),
+        lead=(f"{told} A flat line may still matter together with another parameter.",),
         verdict=widest.verdict,
         figure=as_plain(draw_marginals(effects)),
         csv="".join(_block(e, first=k == 0) for k, e in enumerate(effects[:MOST])),
