@@ -10,7 +10,7 @@ SEEN: settings were chosen on the others. FLAML and AutoGluon are run by interpr
 Every run is a row of docs/results/cash_time.csv, with the clock and what was measured (of ours the
 commit, of others the version), so that the benchmark can be stopped and go on, and anybody can add to
 it; data set by data set, so that a part of it is fair. The page shows what was measured last of each
-method in each time; what was measured before rows were kept stays at its end.
+method in each time; what was tried, and what was measured before rows were kept, stays at its end.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from hyperlens.words import counted
 PAGE = ROOT / "docs" / "results" / "cash_time.md"
 SHOWN = ROOT / "docs" / "results" / "cash_benchmark.md"
 KEPT = PAGE.with_suffix(".csv")
-EARLIER = "## Measured before rows were kept"  # the part of the page that is not made anew
+WRITTEN = "## What was tried"  # here begins the part of the page that is not made anew
 TRUST = "How far to trust it:"
 PLAYER = Path(__file__).with_name("cash_players.py")
 KEYS = ("dataset", "split", "budget", "clock", "method", "state")
@@ -154,8 +154,8 @@ def newest(kept: pd.DataFrame) -> pd.DataFrame:
 
 
 def page(kept: pd.DataFrame, said: str) -> str:
-    """What came out, as Markdown: a section for each time that was given. What is `said` of how far to
-    trust it, and what was measured before rows were kept, stays as it stands unless it is given."""
+    """What came out, as Markdown: a section for each time that was given. How far to trust it stays as
+    it stands unless it is `said` anew, and so does what was written by hand."""
     before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     doubts = [line for line in before.splitlines() if line.startswith(TRUST)]
     lines = [
@@ -179,8 +179,8 @@ def page(kept: pd.DataFrame, said: str) -> str:
     for seconds, part in newest(kept).groupby("budget"):
         if OURS in set(part["method"]):
             lines += [*section(part, float(seconds)), ""]
-    if EARLIER in before:
-        lines += [EARLIER + before.split(EARLIER, 1)[1]]
+    if WRITTEN in before:
+        lines += [WRITTEN + before.split(WRITTEN, 1)[1]]
     return "\n".join(lines).rstrip() + "\n"
 
 
