@@ -16,7 +16,7 @@ from benchmarks.optimizers.measure import Run
 from hyperlens.spaces.cube import FloatArray
 
 FLOOR = 1e-6
-MOST, SOME = 0.7, 0.25  # of the problems, for a player to be ranked with the others
+MOST = 0.5  # of the problems, for a player to be drawn with the others
 
 
 def key(run: Run) -> str:
@@ -27,7 +27,7 @@ def log(regret: float) -> float:
     return math.log10(max(regret, FLOOR))
 
 
-def ranked(table: pd.DataFrame, part: float = SOME) -> pd.DataFrame:
+def ranked(table: pd.DataFrame, part: float = MOST) -> pd.DataFrame:
     """Of those who have played such a part of the problems, the problems that all of them have."""
     return table[[p for p in table if table[p].notna().mean() >= part]].dropna()
 
