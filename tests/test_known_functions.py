@@ -309,9 +309,11 @@ def test_a_parameter_that_never_varied_has_no_share(surrogate: Any) -> None:
 
 
 def test_a_parameter_that_no_tree_splits_on_has_no_share() -> None:
-    """x2 only tells apart two trials of equal cost, so no split on it gains anything."""
-    X = np.array([[0.1, 0.1], [0.1, 0.9], [0.9, 0.1], [0.9, 0.9]] * 5)
-    found = by_effect(hl.importance(run_of(X, X[:, 0]), surrogate="forest", level=None))
+    """x2 only tells apart trials of equal cost, so no split on it gains anything. All twenty differ: a
+    tree that has only one trial of each cost could tell these apart by x2 as well."""
+    corners = np.array([[0.1, 0.1], [0.1, 0.9], [0.9, 0.1], [0.9, 0.9]] * 5)
+    X = corners + np.linspace(0, 0.01, len(corners))[:, None]
+    found = by_effect(hl.importance(run_of(X, corners[:, 0]), surrogate="forest", level=None))
     assert found[frozenset({"x2"})] == 0
     assert found[frozenset({"x1", "x2"})] == 0
     assert found[frozenset({"x1"})] == pytest.approx(1)
