@@ -24,8 +24,6 @@ PARTS = (25, 50, 100)  # per cent of the trials, after which the best so far is 
 SOME = 0.25  # of the problems, for a player to be ranked with the others
 PICTURE = "optimizers.svg"  # beside the page
 WHY_NOT = {
-    "SMAC3 black-box": " (16 s of the processor for 50 trials in two dimensions; the table at the end "
-    "has it)",
     "HEBO": " (version 0.3.6 asks for NumPy below 1.25 and pymoo 0.6.0; beside newer ones a search of "
     "50 trials in two dimensions had not ended after 100 seconds of the clock)",
 }
