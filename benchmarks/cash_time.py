@@ -56,6 +56,7 @@ MEASURED = {  # earlier forms were measured on these
 OURS, FLAML = "hyperlens", "FLAML"
 ALLOWED = 1.1  # of the time
 ENOUGH_SETS = 5  # to test whether methods differ
+ROUNDED = "(to 4 digits)"  # ends the state of what is not known better; others are then compared so
 ONE_CORE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -164,39 +165,84 @@ def page(kept: pd.DataFrame, said: str) -> str:
         "`python -m benchmarks.cash_time --seconds 30 --flaml PYTHON --autogluon PYTHON`. "
         f"{description()}",
         "",
-        "Test log loss after so many seconds on one core, on data sets of OpenML, "
-        "split into train (3/4) and test; each run is a row of [cash_time.csv](cash_time.csv). By the "
-        "clock *processor* a second is one of the processor. Settings were chosen on other sets: those "
-        "of the [other benchmark](cash_benchmark.md) and eight more (`SEEN` in "
+        "Test log loss after so many seconds on one core, on data sets of OpenML, split into train "
+        "(3/4) and test; each run is a row of [cash_time.csv](cash_time.csv). Settings were chosen on "
+        "other sets: those of the [other benchmark](cash_benchmark.md) and eight more (`SEEN` in "
         "benchmarks/cash_time.py). Twelve of the sets below (`MEASURED` there) had been measured by "
-        "earlier forms of the search. HistGradientBoosting has its defaults. HalvingRandomSearchCV "
-        "knows no time: larger searches over our pool follow each other (9, 27, 81 ... candidates, 3 "
-        "splits) until time is over, and the last that ended counts.",
+        "earlier forms of the search. By the clock *processor* a second is one of the processor.",
         "",
         *([f"{TRUST} {said}"] if said else doubts[:1]),
         "",
     ]
-    for seconds, part in newest(kept).groupby("budget"):
-        if OURS in set(part["method"]):
-            lines += [*section(part, float(seconds)), ""]
+    parts = [(float(s), part) for s, part in newest(kept).groupby("budget") if _beside(part)]
+    lines += [*overview(parts), ""]
+    for seconds, part in parts:
+        lines += [*section(part, seconds), ""]
     if WRITTEN in before:
         lines += [WRITTEN + before.split(WRITTEN, 1)[1]]
     return "\n".join(lines).rstrip() + "\n"
 
 
+def overview(parts: list[tuple[float, pd.DataFrame]]) -> list[str]:
+    """What is wanted, for each time: a row of a table."""
+    lines = [
+        "| seconds | sets | splits | not worse than FLAML (65 % wanted) | average ranks "
+        "| end in the time and a tenth | longest |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for seconds, part in parts:
+        runs, splits = losses(part)
+        table = _means(runs)
+        whole = table[[m for m in runs.columns if runs[m].notna().all()]]
+        ranks = whole.rank(axis=1).mean().sort_values()
+        ranked = ", ".join(f"{method} {rank:.2f}" for method, rank in ranks.items())
+        fine = table[OURS] <= table[FLAML] if FLAML in table else pd.Series(dtype=bool)
+        share = f"{int(fine.sum())} of {len(fine)} ({fine.mean():.0%})" if len(fine) else ""
+        mine = part[part["method"] == OURS]["seconds"]
+        in_time = f"{int((mine <= ALLOWED * seconds).sum())} of {len(mine)}"
+        lines.append(
+            f"| {seconds:g} | {len(table)} | {splits} | {share} | {ranked} | {in_time} | "
+            f"{mine.max():.1f} s |"
+        )
+    return lines
+
+
+def _beside(kept: pd.DataFrame) -> bool:
+    """Is ours there, and another method on the same sets?"""
+    return OURS in set(kept["method"]) and len(losses(kept)[0].columns) > 1
+
+
+def losses(kept: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Losses by data set and split, a column for each method, of those that ours and FLAML both have;
+    and how many splits they are of. Where a method is known by its mean over several splits alone, so
+    are all; where one is known to four digits, so are all."""
+    runs = kept.pivot(index=["dataset", "split"], columns="method", values="loss")
+    spans = [name for name in runs.index.unique("split") if "-" in name]
+    splits = runs.groupby("dataset").size().max()
+    for span in spans:
+        first, last = (int(word) for word in span.split("-"))
+        within = [str(split) for split in range(first, last + 1)]
+        single = runs[runs.index.isin(within, level="split")]
+        by_set = single.groupby("dataset")
+        means = by_set.mean().where(by_set.count() == len(within)).assign(split=span)
+        runs = runs.drop(single.index).combine_first(means.set_index("split", append=True))
+        splits = len(within)
+    runs = runs[[m for m in METHODS if m in runs.columns]]
+    runs = runs.dropna(subset=[m for m in (OURS, FLAML) if m in runs.columns])
+    rounded = kept["state"].str.endswith(ROUNDED).any()
+    return (runs.round(4) if rounded else runs).dropna(axis=1, how="all"), int(splits)
+
+
 def section(kept: pd.DataFrame, seconds: float) -> list[str]:
     """What came out in one time, as means over the splits that ours and FLAML both have; methods that
     were not run on all of these are compared on those that they have, and are not ranked."""
-    runs = kept.pivot(index=["dataset", "split"], columns="method", values="loss")
-    runs = runs[[m for m in METHODS if m in runs.columns]]
-    runs = runs.dropna(subset=[m for m in (OURS, FLAML) if m in runs.columns])
+    runs, count = losses(kept)
     table = _means(runs)
     whole = [m for m in runs.columns if runs[m].notna().all()]
-    splits = runs.groupby("dataset").size()
-    most = f"{splits.max()} splits" if splits.max() > 1 else "one split"
+    splits = f"{count} splits" if count > 1 else "one split"
     sets = counted(len(table), "set")
     lines = [
-        f"## {seconds:g} s, {sets}, {most}",
+        f"## {seconds:g} s, {sets}, {splits}",
         "",
         "| question | answer | wanted |",
         "|---|---|---|",
@@ -277,7 +323,7 @@ def main() -> None:
         splits = range(chosen.first_split, chosen.first_split + chosen.splits)
         wanted = games(paths, splits, chosen.seconds, chosen.methods, pythons, chosen.clock)
         fill(wanted, chosen.kept, chosen.at_once)
-    found = page(pd.read_csv(chosen.kept, dtype={"chosen": str}), chosen.said)
+    found = page(pd.read_csv(chosen.kept, dtype={"chosen": str, "split": str}), chosen.said)
     print(found)
     if chosen.save:
         PAGE.write_text(found, encoding="utf-8")

@@ -35,8 +35,8 @@ class _CASH(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     "anytime", which begins with quick models on few rows. `sampling`: "weighted" (a model's chance
     doubles with each hyperparameter), "volume", "uniform", or a weight for each model. `metric` is a
     scorer of scikit-learn or its name. `fit` ends within `time` seconds, the last training included;
-    an evaluation that takes longer than `timeout`, by default a tenth of `time`, fails with this
-    reason, as does one that raises. With a `storage` the search can be stopped and goes
+    an evaluation that takes longer than `timeout`, by default a tenth of `time`, of "anytime" a fifth,
+    fails with this reason, as does one that raises. With a `storage` the search can be stopped and goes
     on when fitted again. `models` are names of the built-in pool; an own one is a `space` with a
     category `model`, and `build`, which makes the estimator of a configuration, a dict. `defaults`
     tries each model's default configuration among the first. Up to `ensemble` configurations predict

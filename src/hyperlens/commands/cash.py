@@ -62,7 +62,8 @@ SEARCH = like(
     time=duration("--time", "Time for all of it until the model is written: 90s, 10m, 2h."),
     timeout=duration(
         "--timeout",
-        "End an evaluation that takes longer; it counts as failed. By default a tenth of --time.",
+        "End an evaluation that takes longer; it counts as failed. By default a tenth of --time, "
+        "with anytime a fifth.",
     ),
     folds=typer.Option(min=1, help="Splits of each evaluation.", show_default=BY_SIZE),
     refits=typer.Option(

@@ -83,13 +83,13 @@ class Search:
 
     `X` is a frame and `y` an array. `evaluations` are on all rows, by default 99, or as many as `time`
     allows. `time` is in seconds, for all from `began` (now; by the monotonic clock) to the last
-    training; without `optimizer` the search then is "anytime", else "hyperband". `timeout` ends a
-    single evaluation, by default after a tenth of `time`. An own pool is a `space` with a root of
-    models, and `build`, which makes the estimator of a configuration. `refits` trainings of the best
-    one are averaged; with `ensemble` up to so many configurations predict together, by their mean or,
-    with `stacking`, by a model on top if that helps on rows that it was not trained on. `split` "time"
-    takes rows to be in the order of time and holds out later ones; rows of one of `groups`, a label for
-    each row, are never both trained on and held out. Rows count by their `weights`, and by
+    training; without `optimizer` the search then is "anytime", else "hyperband". `timeout` ends a single
+    evaluation, by default after a tenth of `time`, of "anytime" a fifth. An own pool is a `space` with a
+    root of models, and `build`, which makes the estimator of a configuration. `refits` trainings of the
+    best one are averaged; with `ensemble` up to so many configurations predict together, by their mean
+    or, with `stacking`, by a model on top if that helps on rows that it was not trained on. `split`
+    "time" takes rows to be in the order of time and holds out later ones; rows of one of `groups`, a
+    label for each row, are never both trained on and held out. Rows count by their `weights`, and by
     `class_weight`, "balanced" or a weight for each class, in training and in the loss.
     """
 
