@@ -17,14 +17,15 @@ from hyperlens.cash.measuring.kept import key_of
 from hyperlens.cash.measuring.looks import FEWEST_ROWS, ladder, look
 from hyperlens.cash.models.model import Task
 from hyperlens.cash.models.pool import QUICK_FIRST, further, pool
+from hyperlens.cash.results.model_card import _losses
 from hyperlens.cash.results.model_search import model_search
 from hyperlens.cash.search.anytime import Anytime, cheapest_first
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import ALL_ROWS, BAGS, DOUBT, LEAST_BAGS, MOST_BACK, MOST_BAGS, Pace
 from hyperlens.cash.search.refit import Member, train, within
-from hyperlens.cash.search.search import Search, best_trial
+from hyperlens.cash.search.search import FEWER, Search, best_trial
 from hyperlens.optimize.running.loop import Status
-from hyperlens.runs.history import State
+from hyperlens.runs.history import State, Trial
 from hyperlens.spaces.points import keys
 from hyperlens.terminal.progress import _in_words
 
@@ -261,3 +262,37 @@ def test_progress_says_what_is_left() -> None:
     assert _in_words(Status(0, 3, 0, 1, 0.25, 2, None, 12.4)) == (
         "best 0.25 in trial 2, 3 trials, 12 s left"
     )
+
+
+def test_a_card_has_the_losses_of_what_came_to_fewer_splits() -> None:
+    X, y = table(2000)
+    search = Search(X, y, "classification", time=60.0, models=FAST)
+    values = {**search.searched.constants, **BERNOULLI, "model": "BernoulliNB"}
+    budgets = ladder(len(search.evaluation.rows[0][0]), search.evaluation.splits)
+    looks = [look(float(b), search.evaluation.splits)[1] for b in budgets]
+    assert looks == [1, 5]
+    for budget, splits in zip(budgets, looks, strict=True):
+        loss = search.target(values, float(budget))
+        trial = Trial(0, values, (loss,), State.PRUNED, budget=float(budget))
+        losses = _losses(search, trial)
+        assert len(losses) == splits
+        assert np.mean(losses) == pytest.approx(loss, rel=1e-5)  # they are kept in single precision
+
+
+def test_where_nothing_ends_in_time_fewer_rows_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(2 * FEWEST_ROWS)
+    search = Search(
+        X, y, "classification", evaluations=10_000, optimizer="hyperband", time=60.0, models=FAST
+    )
+    asked: list[float] = []
+
+    def within(seconds: float, measure: Any) -> float | None:
+        asked.append(measure.args[1])
+        return None if len(asked) < 3 else float(measure())
+
+    monkeypatch.setattr("hyperlens.cash.search.search.within", within)
+    history = search._rescued(search.history())
+    rows = len(search.evaluation.rows[0][0])
+    assert asked[:3] == [FEWEST_ROWS / rows / FEWER**k for k in range(3)]
+    assert [trial.budget for trial in history.trials] == asked[2:]
+    assert best_trial(history).budget == asked[2]

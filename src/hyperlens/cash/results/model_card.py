@@ -151,7 +151,7 @@ def _losses(search: Search, best: Trial) -> list[float]:
     kept = evaluation.kept
     predictions = None if kept is None else kept.read(best.values, part)
     if predictions is not None and evaluation.by_predictions:
-        held = (rows for _, rows in evaluation.rows)
+        held = (rows for _, rows in evaluation.rows_at(part))
         return [-evaluation.scores(p, rows) for p, rows in zip(predictions, held, strict=True)]
     if search.time is None:
         return evaluation.losses(best.values, part)

@@ -55,6 +55,7 @@ IN_A_RACE = 5  # the same where small samples have told what it will take
 GROWING = 0.7  # of what an evaluation may take, trees may grow
 FOR_TRAINING = 0.25  # of the time, where the search itself does not know what a training takes
 RESCUED = 3  # models are measured where the time was not enough for a schedule
+FEWER = 4  # times fewer rows after each of these that does not end in time
 BAGGED = 30  # trainings in all in the end of a search by the clock, as far as there is time
 EVALUATIONS = 99  # without a time limit, and where none are given
 CELLS = 2500  # a second: up to so many an evaluation has five splits, up to ten times as many three
@@ -255,8 +256,8 @@ class Search:
         return self._rescued(history)
 
     def _rescued(self, history: History) -> History:
-        """Where no evaluation ended in its time: quick models on few rows, in what was kept for the last
-        training."""
+        """Where no evaluation ended in its time: quick models on few rows, and on fewer after each that
+        does not end either, in what was kept for the last training."""
         space, rows = self.searched, len(self.evaluation.rows[0][0])
         first = cheapest_first(space, first_vectors(space, self.sampling), QUICK_FIRST)
         budget = min(1.0, FEWEST_ROWS / rows)
@@ -267,7 +268,9 @@ class Search:
                 break
             whole = {**space.constants, **values}
             loss = within(seconds, partial(self.target, whole, budget))
-            if loss is not None:
+            if loss is None:
+                budget /= FEWER
+            else:
                 found += 1
                 state = State.COMPLETE if budget == 1 else State.PRUNED
                 proposal = Proposal(rung=0, budget=budget, final=budget == 1)
