@@ -177,7 +177,7 @@ def test_effect_takes_a_cap_and_names_its_band(
     assert json.loads(out) == json.loads(record.to_json())
     code, out, _ = call(monkeypatch, capsys, *words)
     assert "95 % joint band" in out
-    assert "how unsure the average itself is" in out
+    assert "how uncertain the average itself is" in out
     lines = out.splitlines()
     top = next(k for k, line in enumerate(lines) if line.startswith("lr "))
     assert [int(line.split()[-1]) for line in lines[top + 1 : top + 5]] == record.support.tolist()

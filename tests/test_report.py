@@ -144,7 +144,7 @@ def test_importance_table_has_the_numbers() -> None:
         f"20.0{FIXED}%",
         f"10.0{FIXED}% to 30.0{FIXED}%",
     )
-    assert "The interval holds it" in found.lead[2]
+    assert "The interval contains it" in found.lead[2]
     record = analysis()[IMPORTANCE]
     assert isinstance(record, hl.Importance)
     alone = replace(record, order=1).meaning
@@ -246,11 +246,13 @@ def test_regions_that_bring_nothing_say_so() -> None:
     worse = replace(best, confidence=0.6)
     same = replace(best, confidence=0.4001)
     nobody = replace(best, holds_best=False)
-    assert "less surely than" in tree(tree=(root, first, worse)).sentence
+    assert "less precisely than" in tree(tree=(root, first, worse)).sentence
     assert "to ±0.6 against ±0.4" in tree(tree=(root, first, worse)).sentence
     assert "as well as over the whole space, to ±0.4." in tree(tree=(root, first, same)).sentence
     assert "leaves lr inactive" in tree(tree=(root, first, nobody), best_value=None).sentence
-    assert "surest where opt is adam" in tree(tree=(root, first, nobody), best_value=None).sentence
+    assert (
+        "best known where opt is adam" in tree(tree=(root, first, nobody), best_value=None).sentence
+    )
     assert (
         "No split of the space was found"
         in tree(tree=(region(0, None, "all", 0.4, trials=9),)).sentence

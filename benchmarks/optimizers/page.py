@@ -11,22 +11,21 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-import hyperlens as hl
 from benchmarks.machine import description
+from benchmarks.optimizers.answers import Spent, answers, overheads, rank_tables, who_played
 from benchmarks.optimizers.cells import head, regret, row
-from benchmarks.optimizers.courses import courses, key, log, ranked
+from benchmarks.optimizers.courses import courses, key, log
 from benchmarks.optimizers.measure import Run
-from benchmarks.optimizers.players import OURS, PEERS
-from benchmarks.optimizers.standing import beside, beside_by_group, short, wanted
+from benchmarks.optimizers.players import OURS
+from benchmarks.optimizers.standing import beside, beside_by_group, short
 from hyperlens.words import counted
 
 PARTS = (25, 50, 100)  # per cent of the trials, after which the best so far is shown
-SOME = 0.25  # of the problems, for a player to be ranked with the others
 PICTURE = "optimizers.svg"  # beside the page
-WHY_NOT = {
-    "HEBO": " (version 0.3.6 asks for NumPy below 1.25 and pymoo 0.6.0; beside newer ones a search of "
-    "50 trials in two dimensions had not ended after 100 seconds of the clock)",
-}
+RANKS = [
+    "By `hl.compare`: Friedman's test, then Wilcoxon's signed-rank test of each two players, its "
+    "p-values adjusted by Finner's procedure for all pairs of a table.",
+]
 GROUPS = {
     "smooth": "BBOB 1, 5 to 9",
     "ill-conditioned": "BBOB 2, 10 to 14",
@@ -59,43 +58,34 @@ def page(found: list[Run]) -> str:
     """Of runs above the best known."""
     table = regrets(found)
     groups = [group for group in GROUPS if group in table.index.get_level_values(0)]
+    spent = {(run.player, key(run)): run.overhead for run in found}
     lines = [
         f"# Optimisers\n\n`python -m benchmarks.optimizers`. {description()}\n",
+        f"Equal trials for everyone, on {_dims(found)}, on which no setting was chosen.\n",
+        *answers(table, groups, spent),
+        "",
+        "## Who played",
+        "",
+        *who_played(found, table),
+        "",
+        "## The problems",
+        "",
         "Functions that others wrote: BBOB (Hansen et al. 2009, as `ioh` computes them) with 25 trials "
         "for each dimension, and LCBench. Functions with an odd number and tasks at even positions are "
-        f"there to choose settings on; this page is of the other half ({_dims(found)}), with other "
-        "instances and seeds, on which none was chosen. Regret is that of what is recommended at the "
-        "end, without noise, in units in which a random configuration has 1 in the "
-        "median and the best 0 (of LCBench the best that anyone found); equal trials for everyone. "
+        "there to choose settings on; this page is of the other half, with other instances and seeds. "
+        "Regret is that of what is recommended at the end, without noise, in units in which a random "
+        "configuration has 1 in the median and the best 0 (of LCBench the best that anyone found). "
         "Where there is noise ours is asked for `hl.recommend`, SMAC3 for its incumbent and BoTorch for "
         "the tried one of the best mean, both being told that there is noise; of the others the best "
         "measured is taken. Every run is a line of [optimizers.jsonl](optimizers.jsonl).\n",
     ]
-    lines += [_missing(table), ""]
     lines += ["## Regret by group", "", *_by_group(table), ""]
-    lines += ["## Ranks", "", *_ranks(table), ""]
-    lines += ["## Ours beside each", "", *beside(table), "", *beside_by_group(table, groups), ""]
-    lines += [*wanted(table, groups), ""]
-    lines += ["## Best so far", "", *_curves(found, table), ""]
-    lines += ["## Overhead", "", *_overhead(found, table), ""]
     lines += ["## Where ours falls short", "", *short(table, groups), ""]
+    lines += ["## Ranks", "", *RANKS, "", *rank_tables(table)]
+    lines += ["## Ours beside each", "", *beside(table), "", *beside_by_group(table, groups), ""]
+    lines += ["## Best so far", "", *_curves(found, table), ""]
+    lines += ["## Overhead", "", *_overhead(table, spent), ""]
     return "\n".join([*lines, ""])
-
-
-def _missing(table: pd.DataFrame) -> str:
-    """Who was not measured, and why, and who has played less than others."""
-    absent = [f"{name}{WHY_NOT.get(name, '')}" for name in PEERS if name not in table]
-    fewer = [
-        f"{name} {table[name].notna().sum()}"
-        for name in table
-        if table[name].notna().sum() < len(table)
-    ]
-    said = [f"Not measured: {', '.join(absent)}."] if absent else []
-    if fewer:
-        said.append(
-            f"For want of time some have played less than all {len(table)}: {', '.join(fewer)}."
-        )
-    return " ".join(said)
 
 
 def above_the_best(found: list[Run]) -> list[Run]:
@@ -145,27 +135,6 @@ def _by_group(table: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _ranks(table: pd.DataFrame) -> list[str]:
-    """Of those who have played all problems, and with each who has played fewer, on fewer problems."""
-    lines: list[str] = []
-    played = table.notna().mean()
-    for part in sorted(set(played[played >= SOME]), reverse=True):
-        whole = ranked(table, part).reset_index(drop=True)
-        if whole.shape[1] < 3:
-            continue
-        record = hl.compare(whole, maximize=False)
-        lines += [
-            f"On the {len(whole)} problems that all of these have played:",
-            "",
-            *head(["player", "average rank"]),
-            *(row([name, f"{rank:.2f}"]) for name, rank in record.ranks.items()),
-            "",
-            " ".join(record.sentences[1:]),
-            "",
-        ]
-    return lines or ["Too few players have played the same problems."]
-
-
 def _curves(found: list[Run], table: pd.DataFrame) -> list[str]:
     lines = [
         "Median of the true regret of the best measured so far, after "
@@ -189,16 +158,13 @@ def _curves(found: list[Run], table: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _overhead(found: list[Run], table: pd.DataFrame) -> list[str]:
+def _overhead(table: pd.DataFrame, spent: Spent) -> list[str]:
     lines = [
         "Processor time a trial beside the cost's own, median over runs, one thread; and that of ours "
         "on the same problems.",
         "",
+        *head(["player", "overhead", "ours on the same"]),
     ]
-    lines += head(["player", "overhead", "ours on the same"])
-    spent = {(r.player, key(r)): r.overhead for r in found}
-    for player in table:
-        same = [key for key in table.index.get_level_values(1) if (player, key) in spent]
-        own, ours = (1e3 * np.median([spent[p, key] for key in same]) for p in (player, OURS))
+    for player, (own, ours) in overheads(table, spent).items():
         lines.append(row([player, f"{own:.1f} ms", f"{ours:.1f} ms"]))
     return lines

@@ -1,4 +1,4 @@
-"""Where ours stands beside each peer: over all problems, in each group, and by what was wanted."""
+"""Where ours stands beside each peer: over all problems and in each group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 
 import hyperlens as hl
 from benchmarks.optimizers.cells import head, regret, row
-from benchmarks.optimizers.players import OURS, RANDOM
+from benchmarks.optimizers.players import OURS
 
 ALPHA = 0.05
 
@@ -74,19 +74,6 @@ def beside_by_group(table: pd.DataFrame, groups: list[str]) -> list[str]:
         cells = [f"{o.better} : {o.worse} (p {o.p:.2g})" if o else "" for o in own]
         lines.append(row([group, *cells]))
     return lines
-
-
-def wanted(table: pd.DataFrame, groups: list[str]) -> list[str]:
-    """What was asked of ours, each with its answer."""
-    found = duels(table, groups)
-    beaten = [
-        f"{o.group} ({o.peer}, {o.better} : {o.worse}, p {o.p:.2g})" for o in found if o.beaten
-    ]
-    above = [o.group for o in found if o.peer == RANDOM and o.ours > o.theirs]
-    return [
-        f"- Significantly worse than a peer in a group: {', '.join(beaten) or 'none'}.",
-        f"- Median worse than that of random search in a group: {', '.join(above) or 'none'}.",
-    ]
 
 
 def short(table: pd.DataFrame, groups: list[str]) -> list[str]:

@@ -1,11 +1,11 @@
 """What many asynchronous workers lose against one at equal trials, and how much of it nobody can help.
 
-python -m benchmarks.optimizers.workers run --runs FILE      # BBOB's even functions
-python -m benchmarks.optimizers.workers page --runs FILE --save
+python -m benchmarks.optimizers.workers run      # BBOB's even functions
+python -m benchmarks.optimizers.workers page --save
 
 Workers are simulated: an evaluation takes between half and one and a half units of time, each worker
 asks as soon as its own has ended, and what the others are at is awaited. So nothing depends on the
-machine. Finished searches are kept in FILE.
+machine. Finished searches are kept, in docs/results/workers.jsonl unless a file is named.
 
 Of so many trials the last one of 32 workers is chosen when 31 are still out. So one worker is also shown
 when it has had 31 trials less: by then it has known as much. TPE is run by the same workers, with its
@@ -42,6 +42,7 @@ from benchmarks.optimizers.problem import Problem
 from hyperlens.optimize.optimizers.protocol import Candidate
 
 RESULT = Path(__file__).parents[2] / "docs" / "results" / "workers.md"
+KEPT = RESULT.with_suffix(".jsonl")
 WORKERS = (1, 8, 32)
 KNOWING, TPE = "as known", "Optuna TPE"
 CALLED = {
@@ -52,6 +53,7 @@ CALLED = {
     TPE: "TPE, 32 workers",
     RANDOM: RANDOM,
 }
+ALPHA = 0.05
 FASTEST, SLOWEST = 0.5, 1.5  # units of time that an evaluation takes
 
 
@@ -153,6 +155,9 @@ def page(half: Half, kept: Path) -> str:
     table = np.log10(np.maximum(table[who].dropna(), FLOOR))
     lines = [
         f"# Many workers\n\n`python -m benchmarks.optimizers.workers`. {description()}\n",
+        *answers(table),
+        "",
+        "## How it was measured\n",
         f"{len(table)} searches each on BBOB's {'even' if half == 'reported' else 'odd'} functions with "
         "25 trials for each dimension, on one worker and on many asynchronous ones at equal trials: the "
         f"evaluations of many take between {FASTEST:g} and {SLOWEST:g} units of time and are awaited "
@@ -160,34 +165,55 @@ def page(half: Half, kept: Path) -> str:
         f"the median and the best 0; what is below {FLOOR:g} counts as equal. When 32 workers choose "
         "their last trial, 31 are still out: one worker with 31 trials less has known as much, and what "
         "lies between it and one worker with all trials is the price of waiting for nobody, "
-        "whatever the search.\n",
+        "whatever the search. Every search is a line of [workers.jsonl](workers.jsonl).\n",
         "| d | " + " | ".join(called) + " |",
         "|" + "---|" * (1 + len(called)),
     ]
     for d, part in table.groupby(level="d"):
         cells = " | ".join(f"{10 ** part[w].median():.2g}" for w in who)
         lines.append(f"| {d} ({len(part)} searches), median | {cells} |")
-    lines += ["", "| beside one worker | better | worse | p (Wilcoxon) |", "|---|---|---|---|"]
-    for w, name in zip(who[1:], called[1:], strict=True):
-        both = table[[w, "1"]].reset_index(drop=True)
-        p = hl.compare(both, maximize=False).pairs[0].p
-        better, worse = int((both[w] < both["1"]).sum()), int((both[w] > both["1"]).sum())
-        lines.append(f"| {name} | {better} | {worse} | {p:.2g} |")
-    both = table[["32", TPE]].reset_index(drop=True)
-    p = hl.compare(both, maximize=False).pairs[0].p
-    better, worse = int((both["32"] < both[TPE]).sum()), int((both["32"] > both[TPE]).sum())
-    lines += [
-        "",
-        f"32 workers of ours beside 32 of TPE: {better} better, {worse} worse (p {p:.2g}).",
-    ]
+    lines += ["", "| first | beside | better | worse | p (Wilcoxon) |", "|---|---|---|---|---|"]
+    for w, other in [*((w, "1") for w in who[1:]), ("32", KNOWING), ("32", TPE)]:
+        better, worse, p = duel(table, w, other)
+        lines.append(f"| {CALLED[w]} | {CALLED[other]} | {better} | {worse} | {p:.2g} |")
     record = hl.compare(table.set_axis(called, axis=1).reset_index(drop=True), maximize=False)
     return "\n".join([*lines, "", record.sentence, ""])
+
+
+def duel(table: pd.DataFrame, who: str, other: str) -> tuple[int, int, float]:
+    """On how many problems one is better, on how many worse, and Wilcoxon's p."""
+    both = table[[who, other]].reset_index(drop=True)
+    better, worse = int((both[who] < both[other]).sum()), int((both[who] > both[other]).sum())
+    return better, worse, hl.compare(both, maximize=False).pairs[0].p
+
+
+def answers(table: pd.DataFrame) -> list[str]:
+    """What was wanted of many workers, each with what was found."""
+    lines = ["| wanted | found |", "|---|---|"]
+    for many in ("8", "32"):
+        better, worse, p = duel(table, many, "1")
+        verdict = "**no**" if p < ALPHA and worse > better else "**yes**"
+        found = f"{verdict}: {better} better, {worse} worse (p {p:.2g})"
+        if many == "32":
+            better, worse, p = duel(table, many, KNOWING)
+            alike = "no difference is shown" if p >= ALPHA else "they differ"
+            found += (
+                f"; beside one worker with {WORKERS[-1] - 1} trials fewer, which has known as much at "
+                f"its last one, {alike}: {better} better, {worse} worse (p {p:.2g})"
+            )
+        lines.append(f"| {many} workers lose little against one at equal trials | {found} |")
+    better, worse, p = duel(table, "32", TPE)
+    lines.append(
+        f"| beside another tool's 32 workers | Optuna TPE with its liar: {better} better, {worse} worse "
+        f"(p {p:.2g}) |"
+    )
+    return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("step", choices=("run", "page"))
-    parser.add_argument("--runs", type=Path, required=True, help="where finished searches are kept")
+    parser.add_argument("--runs", type=Path, default=KEPT, help="where finished searches are kept")
     parser.add_argument("--half", choices=("tuning", "reported"), default="reported")
     parser.add_argument("--dims", type=int, nargs="+", default=[2, 5])
     parser.add_argument("--repeats", type=int, default=1, help="instances and seeds")

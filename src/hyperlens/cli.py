@@ -20,7 +20,7 @@ from hyperlens.errors import HyperlensError
 TOPICS = {
     "Explain a run": {
         "explain": ("explain", "Explain a whole run: a summary here, and a report with --html."),
-        "serve": ("serve", "Show runs on a page in the browser, followed while they go on."),
+        "serve": ("serve", "Show runs as a page in the browser that follows them as they go on."),
         "report": (
             "explain",
             "Show a saved explanation again, without the run and without computing.",
@@ -33,13 +33,13 @@ TOPICS = {
     "Search": {
         "tune": (
             "tune",
-            "Tune a function; killed or stopped, the same command goes on where it was.",
+            "Tune a function; if it is stopped or killed, the same command resumes it.",
         ),
         "cash": (
             "cash",
-            "Find the best model for a table and train it; stopped, the same command goes on.",
+            "Find the best model for a table and train it; the same command resumes it.",
         ),
-        "predict": ("cash", "What a model that cash found says of a new table."),
+        "predict": ("cash", "Predict a new table with a model that cash found."),
     },
     "What mattered, and how it acts": {
         "importance": (
@@ -64,11 +64,11 @@ TOPICS = {
         ),
         "regions": (
             "analyses",
-            "Where the effect of a parameter is sure: regions of the space, by rules.",
+            "Where the effect of a parameter is well known: regions of the space, as rules.",
         ),
         "interactions": (
             "analyses",
-            "How strongly each two parameters act together (Friedman's H).",
+            "How strongly each pair of parameters acts together (Friedman's H).",
         ),
         "local-importance": ("analyses", "Which parameters matter around one configuration."),
         "ablation": ("analyses", "Which changes made the difference between two configurations."),
@@ -76,19 +76,19 @@ TOPICS = {
     "What can be trusted": {
         "winner": (
             "analyses",
-            "Whether the best is best: how probably, how much is luck, what repeats would tell.",
+            "Whether the best is truly the best: how likely, how much is luck, what repeats would tell.",
         ),
         "bias": (
             "analyses",
-            "Where the search looked and where it did not, against an even search.",
+            "Where the search looked and where it did not, compared with an even search.",
         ),
         "failures": (
             "analyses",
-            "Where trials fail or diverge: how often by each parameter, and a rule.",
+            "Where trials fail or diverge: how often for which values, and a rule.",
         ),
         "feasibility": (
             "analyses",
-            "Which trials keep the limits: how often by each parameter, where, at what price.",
+            "Which trials keep the limits: how often for which values, where, at what cost.",
         ),
         "curves": (
             "analyses",
@@ -99,7 +99,7 @@ TOPICS = {
         "forecast": ("analyses", "What more trials would bring, and whether to stop."),
         "advise": (
             "analyses",
-            "The space to search next, with the evidence for each change of it.",
+            "The space to search next, with the evidence for each change.",
         ),
         "confirm": (
             "next.confirm",
@@ -107,7 +107,7 @@ TOPICS = {
         ),
         "confirmed": (
             "next.confirm",
-            "What trials that were run to settle a question have settled, beside what was expected.",
+            "What trials run to settle a question have settled, and what was expected of them.",
         ),
         "reach": (
             "questions.reach",
@@ -125,7 +125,7 @@ TOPICS = {
         "pareto": ("analyses", "The Pareto front of several objectives, and how it grew."),
         "true-front": (
             "analyses",
-            "How surely trials are on the true Pareto front, after the noise.",
+            "How likely each trial is to be on the true Pareto front, given the noise.",
         ),
         "choose": (
             "analyses",
@@ -147,13 +147,13 @@ TOPICS = {
         ),
         "compare": (
             "compare",
-            "Compare methods over data sets: average ranks, Friedman, Wilcoxon for each two, groups.",
+            "Compare methods over data sets: average ranks, Friedman, Wilcoxon for each pair, groups.",
         ),
     },
     "Files": {
         "validate": (
             "convert",
-            "Say what was read of a run, what was left out and why, and what cannot be said of it.",
+            "Say what was read from a run, what was left out and why, and what it cannot answer.",
         ),
         "convert": ("convert", "Write a run in a neutral form that keeps every value."),
     },
@@ -197,7 +197,7 @@ def load(name: str) -> Any:
 app = typer.Typer(
     name="hyperlens",
     cls=Commands,
-    help="Explain a hyperparameter tuning run: what mattered, how, and how surely.",
+    help="Explain a hyperparameter tuning run: what mattered, how, and how certain that is.",
     epilog="Begin with: hyperlens explain study.db --html report.html",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -118,7 +118,9 @@ effect = record_command(
     band=typer.Option(help="Pointwise: of a single prediction. Joint: of the average."),
     level=typer.Option(min=0.01, max=0.999, help="Level of the band."),
     grid=typer.Option(min=2, max=500, help="Points per parameter."),
-    exact=typer.Option("--exact", help="A big forest's band exactly, however long it takes."),
+    exact=typer.Option(
+        "--exact", help="Compute the band of a large forest exactly, however long it takes."
+    ),
     cap=CAP,
     seed=SEED,
 )
@@ -141,7 +143,7 @@ regions = record_command(
     min_improvement=typer.Option(
         min=0.0,
         max=1.0,
-        help="Least part that a split must take away of how unlike curves are over the whole space.",
+        help="Smallest part of the differences between curves that a split must remove.",
     ),
     seed=SEED,
 )
@@ -178,7 +180,7 @@ winner = record_command(
     test=typer.Option(help="A cost on other data that was recorded too, to see overtuning."),
     noise=typer.Option(min=0.0, help="Standard deviation of a repeated cost, if it is known."),
     matters=typer.Option(min=0.0, help="The smallest difference of interest."),
-    sure=typer.Option(min=0.5, max=0.999, help="How surely repeats are to tell."),
+    sure=typer.Option(min=0.5, max=0.999, help="How certain repeats are to make it."),
     level=LEVEL,
     seed=SEED,
 )

@@ -77,7 +77,7 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A run: Optuna storage, folder or log of another tool, or a table, also packed.",
+        help="A run: Optuna storage, folder or log of another tool, or a table; also compressed.",
         show_default=False,
     ),
 ]
@@ -127,7 +127,9 @@ class TableReading(Reading):
     ] = None
     step: Annotated[
         str | None,
-        run_option(help="The column of a table with the steps of learning curves, a row each."),
+        run_option(
+            help="The column of a table that holds the steps of learning curves, one row per step."
+        ),
     ] = None
 
     @property

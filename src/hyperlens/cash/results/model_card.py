@@ -179,7 +179,7 @@ def _limits(
         _, counts = np.unique(table.y, return_counts=True)
         if counts.min() < 10:
             limits.append(
-                f"The rarest class has {int(counts.min())} rows; what is said of it is hardly learnt."
+                f"The rarest class has {int(counts.min())} rows; the model learns little about it."
             )
     return (*limits, *record.notes)
 

@@ -277,6 +277,6 @@ def _notes(
         )
     if len(named) < 5:
         notes.append(
-            f"From {len(named)} runs nobody knows well how far runs differ; intervals are wide."
+            f"{len(named)} runs say little about how far runs differ, so intervals are wide."
         )
     return tuple(notes)

@@ -110,8 +110,8 @@ class LearningCurves(Record):
         middle = min(before, key=lambda k: abs(k - (len(self.steps) - 1) / 2))
         at = f"{self.axis} {number(float(self.steps[middle]))} of {last}"
         return (
-            f"No {self.axis} before the last surely ranks {self.noun}s as the end does (a correlation "
-            f"of {AS_WELL:g} or more): at {at} it is {self._told(middle)}."
+            f"No {self.axis} before the last is certain to rank {self.noun}s as the end does (a "
+            f"correlation of {AS_WELL:g} or more): at {at} it is {self._told(middle)}."
         )
 
     def _why_not(self, finished: int) -> str:

@@ -41,8 +41,8 @@ from hyperlens.words import number, percent, setting
 Band = Literal["pointwise", "joint"]
 
 BANDS = {
-    "pointwise": "how unsure a single prediction is, on average",
-    "joint": "how unsure the average itself is",
+    "pointwise": "how uncertain a single prediction is, on average",
+    "joint": "how uncertain the average itself is",
 }
 NUMBERS = ("mean", "std", "low", "high")
 NEARLY = 0.1  # of the mean's whole change: what counts as nearly as good as the best

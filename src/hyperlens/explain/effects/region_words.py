@@ -28,7 +28,7 @@ def _sentence(record: Regions) -> str:
         surest = min(record.leaves, key=lambda r: r.confidence)
         return (
             f"The best trial leaves {name} inactive, so no region holds it. The effect of {name} is "
-            f"surest where {surest.rule}: known to {_known(surest)} instead of {_known(root)} over "
+            f"best known where {surest.rule}: to {_known(surest)} instead of {_known(root)} over "
             "the whole space."
         )
     here = f"Where {best.rule}, which holds the best trial, the effect of {name} is known"
@@ -36,14 +36,12 @@ def _sentence(record: Regions) -> str:
         return f"{here} as well as over the whole space, to {_known(root)}."
     if best.confidence < root.confidence:
         return f"{here} to {_known(best)} instead of {_known(root)} over the whole space."
-    return (
-        f"{here} less surely than over the whole space, to {_known(best)} against {_known(root)}."
-    )
+    return f"{here} less precisely than over the whole space, to {_known(best)} against {_known(root)}."
 
 
 def caveat(record: Regions) -> str:
     text = (
-        "The space is split so that the surrogate is about equally sure within each region; ± is its "
+        "The space is split so that the surrogate is about equally certain within each region; ± is its "
         f"standard deviation, averaged over {record.parameter}."
     )
     least = max(record.leaves, key=lambda r: r.confidence)

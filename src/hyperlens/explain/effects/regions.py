@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Criterion = Literal["l2", "area", "variance", "mean"]
 STD = (
     "Standard deviation of the surrogate's prediction, averaged over the parameter's grid and over "
-    "the region: how surely the effect is known there."
+    "the region: how well the effect is known there."
 )
 
 

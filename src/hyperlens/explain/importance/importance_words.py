@@ -96,17 +96,18 @@ def meaning(record: Importance) -> str:
     ]
     if record.bound is not None:
         sentences.append(
-            f"Worse costs than {number(record.bound)} count as that; {record.below} of "
+            f"Costs worse than {number(record.bound)} count as {number(record.bound)}; "
+            f"{record.below} of "
             f"{counted(record.trials, 'trial')} are better."
         )
     if record.level is not None and not np.isnan(record.low).all():
         sentences.append(
-            f"The interval holds it at a level of {percent(record.level)}, {of_interval(record)}."
+            f"The interval contains it at a level of {percent(record.level)}, {of_interval(record)}."
         )
     parameters = {name for names in record.parameters for name in names}
     if len(parameters) > record.order and not math.isnan(record.rest):
         sentences.append(
-            f"Interactions of more than {counted(record.order, 'parameter')} have "
+            f"Interactions of more than {counted(record.order, 'parameter')} account for "
             f"{percent(record.rest)} of the variance."
         )
     return " ".join(sentences)

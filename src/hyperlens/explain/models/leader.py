@@ -127,7 +127,7 @@ def reason(primary: Quality, others: Sequence[Quality]) -> str:
     if _r2(primary) >= _r2(best):
         why = "which cross-validates best"
     elif primary.surrogate == SURROGATES["additive"]:
-        why = "whose intervals take in what the search has not looked at"
+        why = "whose intervals allow for what the search has not looked at"
     return (
         f"{start}, {why}: R2 {decimals(primary.r2)}, against {decimals(best.r2)} of the "
         f"{best.surrogate}."

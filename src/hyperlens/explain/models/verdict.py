@@ -105,7 +105,7 @@ def of_surrogate(quality: Quality) -> Ground:
         return Ground("trust", f"the {name} predicts trials it has not seen, {r2}")
     if quality.verdict == "caution":
         if not quality.folds:
-            reason = "the given surrogate was not fitted here, so nobody knows how well it predicts"
+            reason = "the given surrogate was not fitted here, so how well it predicts is not known"
             return Ground("caution", reason)
         if quality.r2 >= GOOD_R2:
             held = tenths(quality.coverage)

@@ -268,7 +268,7 @@ def _repeated(X: FloatArray) -> list[str]:
         return []
     return [
         f"{len(X)} trials are {counted(different, 'configuration')}; here each trial stands for itself, "
-        "and how surely a configuration is on the front says hyperlens true-front (hl.true_front)."
+        "and hyperlens true-front (hl.true_front) says how likely a configuration is on the front."
     ]
 
 

@@ -79,7 +79,7 @@ class TrueFront(Record):
 
     @property
     def heading(self) -> str:
-        return "How surely trials are on the front"
+        return "How likely trials are to be on the front"
 
     @property
     def lucky(self) -> IntArray:

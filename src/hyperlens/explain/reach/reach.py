@@ -38,7 +38,7 @@ CHOSEN = 0.2  # standard deviations: what is chosen for being good is worse than
 WORTH_SAYING = 0.05  # of reaching it without a change
 WITHIN = (
     "Changes stay between the lowest and the highest value of each parameter that was tried, and among "
-    "its tried categories; beyond them nobody knows."
+    "its tried categories; beyond them nothing is known."
 )
 CHANCE = "The part of the surrogate's draws in which the true cost there is reached; without noise."
 DISTANCE = "How far the changed values move, each as a part of its range."

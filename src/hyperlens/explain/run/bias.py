@@ -215,6 +215,6 @@ def _sentence(mmd: float, p: float, expected: float) -> str:
     if p > UNEVEN_P:
         return f"The search cannot be told from an even one {numbers}."
     return (
-        f"The search favoured some parts of the space {numbers}; what is said of the parts it "
-        "neglected is less sure."
+        f"The search favoured some parts of the space {numbers}; what is said about the parts "
+        "it neglected is less certain."
     )

@@ -17,11 +17,11 @@ from typing import Any, get_args
 import numpy as np
 
 from hyperlens.errors import SpaceError
-from hyperlens.optimize.knowledge.known import Guesses, Known, Origin, as_known
+from hyperlens.optimize.knowledge.known import Guesses, as_known
 from hyperlens.optimize.learning.learner import CostLearner
 from hyperlens.optimize.learning.region import Region
 from hyperlens.optimize.learning.scoring import Scoring, predicted
-from hyperlens.optimize.optimizers import designs as sampling
+from hyperlens.optimize.optimizers.beginning import Beginning
 from hyperlens.optimize.optimizers.focus_search import Part, Point, Slope, focus_search
 from hyperlens.optimize.optimizers.ledger import Result, Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
@@ -42,9 +42,6 @@ from hyperlens.surrogates.threads import one_thread
 
 PAPERS = {"points": 1000, "polished": 0}  # of focus search
 REFINED = {"points": 300, "polished": 6}
-INITIAL = 4  # configurations per parameter before the first model
-JUDGED = 2  # rows per parameter after which a prior is judged
-TRUSTED = 10  # trials per parameter in which a prior that leads is stayed near
 EXPLOITING = 0.1  # tau of every second proposal, unless one acquisition is chosen
 
 
@@ -120,29 +117,26 @@ class SMBO(Weigher):
                 f"explain is {explain}; choose which part of the trials goes to the explanation, from 0 "
                 "to below 1."
             )
-        if design is not None and (design.ndim != 2 or design.shape[1] != len(space)):
-            raise SpaceError(
-                f"The design has shape {design.shape}; this space needs (n, {len(space)})."
-            )
         super().__init__(space, seed)
         self.tau, self.acquisition = tau, acquisition
         self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
-        known = as_known(space, first, prior, learn_from)
-        if known is not None and design is not None:
-            raise SpaceError("The design is given; leave out first, prior and learn_from.")
-        self._origins: tuple[Origin | None, ...] = ()
-        self._guessed: tuple[str, ...] = ()
-        alone = known is not None and known.alone and initial is None and acquisition is None
-        self._judged = JUDGED * len(space) if alone else 0
-        self._near = known.near() if known is not None and alone else None
-        if known is not None:
-            self.design = self._informed_design(known, initial)
-        else:
-            self.design = self._designed(initial) if design is None else design
+        self._beginning = Beginning(
+            space,
+            seed,
+            initial,
+            design,
+            known=as_known(space, first, prior, learn_from),
+            judging=acquisition is None,
+        )
         self.explain = explain
         self._outcomes = Outcomes(self.X, np.empty((0, 1)), np.empty((0, 0)))
         self._learner = CostLearner(space.cube, surrogate, nugget, refine, seed)
         self._settling = Settling(space, explain, len(self.design), seed)
+
+    @property
+    def design(self) -> FloatArray:
+        """The initial configurations as vectors."""
+        return self._beginning.design
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -198,7 +192,7 @@ class SMBO(Weigher):
         """
         number = self._ledger.number if number is None else number
         rng = np.random.default_rng([self.seed, 1, number])
-        if number < len(self.design) and not self._convinced(number):
+        if not self._beginning.ended(number, self._ledger.results, self.outcomes):
             candidate = self._unmodelled(number, "initial", self.design[number])
         elif not self._telling():
             candidate = self._unmodelled(number, "proposed", self.space.sample(1, rng)[0])
@@ -209,35 +203,6 @@ class SMBO(Weigher):
                 candidate = settling or modelled(number, rng)
         self._ledger.awaited.append(candidate)
         return candidate
-
-    def _convinced(self, number: int) -> bool:
-        """Is the best of the rows by which a prior is judged guessed, so that the rest is left out?
-        Only what was asked for counts, not what was told in the place of a row."""
-        if not self._judged or number < self._judged or self.outcomes.objectives > 1:
-            return False
-        own: dict[int, float] = {}
-        for result, kept in zip(self.results, self.outcomes.feasible, strict=True):
-            k = result.number
-            if k < self._judged and same(self._canonical(self.design[[k]]), result.vector)[0]:
-                own[k] = result.cost if kept else np.inf
-        if len(own) < self._judged:
-            return False
-        best = min(own, key=lambda k: own[k])
-        return bool(np.isfinite(own[best])) and self._origins[best] == "prior"
-
-    def _trusting(self, number: int) -> bool:
-        """Does an early proposal stay near the guess, because the best so far lies there?"""
-        early = number < TRUSTED * len(self.space)
-        if self._near is None or not early or self.outcomes.objectives > 1:
-            return False
-        best = self.best
-        if best is None:
-            return False
-        pairs = zip(self._near, best.vector, strict=True)
-        return all(
-            part.levels is not None or np.isnan(x) or part.low <= x <= part.high
-            for part, x in pairs
-        )
 
     def _telling(self) -> bool:
         """Do results differ, in a cost, or, before a trial was of use, in what they exceed?"""
@@ -258,32 +223,12 @@ class SMBO(Weigher):
         unless one acquisition is chosen."""
         return self.acquisition is None and (number % 2 == 1 or self._trusting(number))
 
-    def _designed(self, initial: int | None) -> FloatArray:
-        """The initial design as vectors; forbidden ones are drawn again."""
-        n = INITIAL * len(self.space) if initial is None else initial
-        rng = np.random.default_rng([self.seed, 0])
-        cube = self.space.cube
-        vectors = cube.vectors(sampling.maximin(cube, n, rng)) if n else np.empty((0, cube.d))
-        forbidden = self.space.forbidden(vectors)
-        if forbidden.any():
-            vectors[forbidden] = self.space.sample(int(forbidden.sum()), rng)
-        return vectors
-
-    def _informed_design(self, known: Known, initial: int | None) -> FloatArray:
-        """The initial design with what is known beforehand among its rows."""
-        n = INITIAL * len(self.space) if initial is None else initial
-        rng = np.random.default_rng([self.seed, 0])
-        cube = self.space.cube
-        latents = sampling.maximin(cube, n, rng) if n else np.empty((0, cube.d))
-        rows = known.design(latents, rng, self._judged)
-        self._origins = tuple(row.origin for row in rows)
-        self._guessed = tuple(known.prior or ())
-        return np.array([row.vector for row in rows]).reshape(-1, cube.d)
+    def _trusting(self, number: int) -> bool:
+        return self._beginning.trusting(number, self._ledger.results, self.outcomes)
 
     def _unmodelled(self, number: int, kind: Kind, vector: FloatArray) -> Candidate:
         acquisition, tau = self._turn(number)
-        about = self._origins[number] if number < len(self._origins) else None
-        guessed = self._guessed if about == "prior" else ()
+        about, guessed = self._beginning.origin(number), self._beginning.guessed(number)
         proposal = Proposal(kind, acquisition=acquisition, tau=tau, about=about, guessed=guessed)
         return self._candidate(number, self._rounded(vector), proposal)
 
@@ -348,11 +293,9 @@ class SMBO(Weigher):
         rows = np.flatnonzero(~apart | (self.outcomes.objectives > 1))
         region = self._learner.region(self.outcomes.part(rows), self._refining(number))
         region = replace(region, rows=rows[region.rows])
-        if self._near is None or not self._trusting(number):
+        if not self._trusting(number):
             return region
-        within = region.parts or [Part.whole(axis) for axis in self.space.cube.axes]
-        parts = [_shared(part, near) for part, near in zip(within, self._near, strict=True)]
-        return replace(region, parts=parts)
+        return replace(region, parts=self._beginning.near(region.parts))
 
     def _weighed(self, number: int, rng: np.random.Generator) -> Candidate:
         """One iteration where there are several costs, limits, or failures: a surrogate for each."""
@@ -421,9 +364,3 @@ class SMBO(Weigher):
     def _rounded(self, vector: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
         values = self.space.decode(vector[None])[0]
         return self.space.encode([values])[0], values
-
-
-def _shared(part: Part, near: Part) -> Part:
-    """What two parts of a range have in common; the first one where that is nothing, or of levels."""
-    low, high = max(part.low, near.low), min(part.high, near.high)
-    return part if part.levels is not None or low >= high else Part(low, high)

@@ -20,7 +20,7 @@ SURROGATES = (
     f"{GOOD_R2:g} on with a band that holds, caution from {FAIR_R2:g} on, else do not trust."
 )
 VERDICT = (
-    "The verdict on what this card shows; its weakest ground decides. Trust needs a surrogate that "
+    "The verdict on what this card shows; its weakest point decides. Trust needs a surrogate that "
     f"predicts unseen trials (R² {GOOD_R2:g} or more, {FAIR_R2:g} for caution), trials all over what is "
     f"shown ({FEW} or more of each category and of each {LARGE:g} of a range), most trials learnt from, "
     "a narrow interval, and a second surrogate that agrees."
@@ -37,7 +37,7 @@ PAYOUT = (
     "The proposal's own prediction minus the average over the space; contributions add up to it."
 )
 PREDICTED = "What the surrogate expected of this configuration before it was tried."
-UNCERTAIN = "Standard deviation of that prediction: how unsure the surrogate was."
+UNCERTAIN = "Standard deviation of that prediction: how uncertain the surrogate was."
 
 NUMBER = "As the run numbered it, or its place in the file."
 VALUE = "The parameter's value as the run recorded it; empty where it was inactive."

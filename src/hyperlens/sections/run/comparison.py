@@ -34,7 +34,7 @@ def comparison_card(record: RunComparison | Unavailable) -> Card:
     return card_of(
         record,
         "comparison",
-        "Runs beside each other",
+        "Runs side by side",
         "Lines are the best value so far. Runs are compared fairly only after equally many trials, or "
         "after equal time where all recorded it.",
         controls=(along,) if timed else (),

@@ -114,5 +114,5 @@ def spending_card(record: Spending) -> Card:
         "spending",
         "Models and budgets" if record.choice else "Budgets",
         "The model is the category that switches most other parameters on and off. All trials count, "
-        "whatever became of them.",
+        "however they ended.",
     )
