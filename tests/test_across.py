@@ -124,7 +124,7 @@ def test_what_holds_and_what_differs() -> None:
     assert alike.portfolio[0]["a"] == pytest.approx(0.2, abs=0.1)
     assert alike.regret[0] < alike.default
     assert "Over 3 runs 'a' has" in alike.sentence
-    assert any("From 3 runs" in note for note in alike.notes)
+    assert any("3 runs say little" in note for note in alike.notes)
     flat = hl.History(SPACE, run(0, 0.5).objectives, run(0, 0.5).trials[:4])
     few = hl.across([flat, flat])
     assert few.sentence.startswith("Not known, only a guess: ")

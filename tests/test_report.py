@@ -148,7 +148,7 @@ def test_importance_table_has_the_numbers() -> None:
     record = analysis()[IMPORTANCE]
     assert isinstance(record, hl.Importance)
     alone = replace(record, order=1).meaning
-    assert f"Interactions of more than 1 parameter have 10{FIXED}% of the variance." in alone
+    assert f"Interactions of more than 1 parameter account for 10{FIXED}% of the variance." in alone
     assert found.verdict == CAUTION
 
 
