@@ -70,10 +70,10 @@ def unseen(data: Path) -> list[Path]:
 
 
 def state_of(method: str, python: str) -> str:
-    """Of ours the last commit of the sources, of others the version."""
+    """Of ours the last commit of the search's sources, of others the version."""
     package = PACKAGES.get(method)
     if package is None:
-        return revision()
+        return revision("src/hyperlens/cash")
     code = f"from importlib.metadata import version; print(version({package!r}))"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     return f"{package} {done.stdout.strip()}"

@@ -26,11 +26,11 @@ def description() -> str:
     )
 
 
-def revision() -> str:
+def revision(sources: str = "src") -> str:
     """The last commit of the sources, with a plus where they differ from it."""
     root = Path(__file__).parents[1]
-    commit = _git(root, "log", "-1", "--format=%h", "--", "src")
-    return commit + ("+" if _git(root, "status", "--porcelain", "--", "src") else "")
+    commit = _git(root, "log", "-1", "--format=%h", "--", sources)
+    return commit + ("+" if _git(root, "status", "--porcelain", "--", sources) else "")
 
 
 def _git(root: Path, *words: str) -> str:
