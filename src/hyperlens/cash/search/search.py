@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import json
 import math
 import shutil
 import tempfile
@@ -29,6 +26,7 @@ from hyperlens.cash.models.pool import QUICK_FIRST, ROOT, further, pool, pool_sp
 from hyperlens.cash.results.model_search import furthest, search_plan
 from hyperlens.cash.search.anytime import Anytime, cheapest_first
 from hyperlens.cash.search.ensemble import Ensemble
+from hyperlens.cash.search.fingerprint import code_of, fingerprint
 from hyperlens.cash.search.finish import finished, stopped
 from hyperlens.cash.search.optimizers import first_vectors, make_optimizer
 from hyperlens.cash.search.pace import Pace
@@ -365,30 +363,21 @@ class Search:
 
     @property
     def name(self) -> str:
-        """The study's: another table or another question is another study."""
+        """The study's: another table or another question is another study (fingerprint.py)."""
         return f"{self.study} {self._fingerprint}"
 
     @cached_property
     def _fingerprint(self) -> str:
-        from pandas.util import hash_pandas_object
-
-        whole = hashlib.sha256()
-        for k in range(self.X.shape[1]):
-            column = self.X.iloc[:, k]
-            plain = column.astype(str) if column.dtype.kind == "O" else column
-            whole.update(hash_pandas_object(plain, index=False).to_numpy().tobytes())
-        whole.update(repr([str(v) for v in self.y]).encode())
         question = [
             self.task, self.planned, self.method, self.sampling, self.target.__name__,
             self.evaluation.splits, self.seed, self.defaults, self.searched.to_json(),
-            self.timeout, _code_of(self.build),  # they decide what an evaluation comes to
+            self.timeout, code_of(self.build),  # they decide what an evaluation comes to
             self._whole_first,
             *([] if self.split == "random" else [self.split]),
             *([] if self.groups is None else [str(g) for g in self.groups]),
             *([] if self.evaluation.weights is None else self.evaluation.weights.tolist()),
         ]  # fmt: skip
-        whole.update(json.dumps(question, default=str).encode())
-        return whole.hexdigest()[:8]
+        return fingerprint(self.X, self.y, question)
 
     @cached_property
     def _storage(self) -> Storage:
@@ -396,16 +385,6 @@ class Search:
         from optuna.storages import InMemoryStorage
 
         return InMemoryStorage() if self.storage is None else self.storage
-
-
-def _code_of(build: Builder | None) -> str | None:
-    """What tells one function from another that has the same name."""
-    if build is None:
-        return None
-    try:
-        return inspect.getsource(build)
-    except (OSError, TypeError):  # written at a prompt, or not a function
-        return getattr(build, "__qualname__", type(build).__qualname__)
 
 
 def best_trial(history: History) -> Trial:
