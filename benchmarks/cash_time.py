@@ -56,7 +56,7 @@ MEASURED = {  # earlier forms were measured on these
 OURS, FLAML = "hyperlens", "FLAML"
 ALLOWED = 1.1  # of the time
 ENOUGH_SETS = 5  # to test whether methods differ
-ROUNDED = "(to 4 digits)"  # ends the state of what is not known better; others are then compared so
+DIGITS = 4  # of a loss: what agrees in these is called the same, so that nothing is won by 1e-7
 ONE_CORE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -169,7 +169,8 @@ def page(kept: pd.DataFrame, said: str) -> str:
         "(3/4) and test; each run is a row of [cash_time.csv](cash_time.csv). Settings were chosen on "
         "other sets: those of the [other benchmark](cash_benchmark.md) and eight more (`SEEN` in "
         "benchmarks/cash_time.py). Twelve of the sets below (`MEASURED` there) had been measured by "
-        "earlier forms of the search. By the clock *processor* a second is one of the processor.",
+        "earlier forms of the search. By the clock *processor* a second is one of the processor. Losses "
+        f"that agree in {DIGITS} digits after the point are called the same.",
         "",
         *([f"{TRUST} {said}"] if said else doubts[:1]),
         "",
@@ -215,7 +216,7 @@ def _beside(kept: pd.DataFrame) -> bool:
 def losses(kept: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Losses by data set and split, a column for each method, of those that ours and FLAML both have;
     and how many splits they are of. Where a method is known by its mean over several splits alone, so
-    are all; where one is known to four digits, so are all."""
+    are all."""
     runs = kept.pivot(index=["dataset", "split"], columns="method", values="loss")
     spans = [name for name in runs.index.unique("split") if "-" in name]
     splits = runs.groupby("dataset").size().max()
@@ -229,8 +230,7 @@ def losses(kept: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         splits = len(within)
     runs = runs[[m for m in METHODS if m in runs.columns]]
     runs = runs.dropna(subset=[m for m in (OURS, FLAML) if m in runs.columns])
-    rounded = kept["state"].str.endswith(ROUNDED).any()
-    return (runs.round(4) if rounded else runs).dropna(axis=1, how="all"), int(splits)
+    return runs.round(DIGITS).dropna(axis=1, how="all"), int(splits)
 
 
 def section(kept: pd.DataFrame, seconds: float) -> list[str]:
