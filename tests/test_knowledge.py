@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import optuna
 import pytest
-from scipy.stats import norm
+from ConfigSpace import Categorical, ConfigurationSpace, EqualsCondition, Float
+from scipy.stats import lognorm, norm
 
 import hyperlens as hl
 from hyperlens.errors import AnalysisError, SpaceError
@@ -28,6 +29,13 @@ SPACE = hl.Space.of(
     ]
 )
 GUESS = {"lr": 1e-3, "depth": 4, "kind": "b"}
+
+
+STRANGE = History(
+    hl.Space.of([hl.Parameter("speed", "float", 0, 1)]),
+    (Objective("cost"),),
+    (Trial(0, {"speed": 0.5}, (1.0,)),),
+)
 
 
 def cost(values: Any) -> float:
@@ -111,7 +119,102 @@ def test_the_best_of_an_earlier_run_of_another_space_are_tried_as_far_as_they_fi
     rows = design(learn_from=earlier)
     learnt = [v["lr"] for about, v in rows if about == "earlier"]
     assert len(learnt) == 6
-    assert learnt == pytest.approx(sorted(reachable)[:6])  # the cost falls towards small ones
+    places = SPACE["lr"].encode(sorted(reachable))  # the cost falls towards small ones
+    apart = [places[0]]
+    for place in places[1:]:
+        if min(abs(place - other) for other in apart) >= 0.02:
+            apart.append(place)
+    assert SPACE["lr"].encode(learnt) == pytest.approx(apart[:6])
+
+
+def test_a_crowd_of_an_earlier_run_is_tried_once() -> None:
+    best = {**GUESS, "lr": 1e-3}
+    crowd = [{**best, "lr": 1e-3 * (1 + 1e-3 * k)} for k in range(9)]
+    others = [{**best, "depth": depth} for depth in (1, 2, 8, 9)]
+    trials = tuple(Trial(k, values, (float(k),)) for k, values in enumerate([*crowd, *others]))
+    earlier = History(SPACE, (Objective("cost"),), trials)
+    learnt = [v for about, v in design(learn_from=[earlier]) if about == "earlier"]
+    assert [v["depth"] for v in learnt] == [4, 1, 2, 8, 9, 4]
+    assert learnt[5]["lr"] == pytest.approx(crowd[1]["lr"])  # only then the next of the crowd
+
+
+def pipeline() -> hl.Space:
+    """Three models, and parameters that only one of them has."""
+    space = ConfigurationSpace()
+    model = Categorical("model", ["svm", "forest", "network"])
+    children = {
+        "C": Float("C", (1e-3, 1e3), log=True),
+        "rate": Float("rate", (1e-6, 1.0), log=True),
+    }
+    space.add([model, *children.values()])
+    space.add(EqualsCondition(children["C"], model, "svm"))
+    space.add(EqualsCondition(children["rate"], model, "network"))
+    return hl.Space(space)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_guess_of_one_model_is_tried_with_that_model(seed: int) -> None:
+    search = hl.SMBO(pipeline(), prior={"C": 10.0}, seed=seed)
+    asked = [search.ask() for _ in range(6)]
+    guessed = [c.values for c in asked if c.proposal.about == "prior"]
+    assert [values["model"] for values in guessed] == ["svm"] * 3
+    assert guessed[0]["C"] == pytest.approx(10.0)
+
+
+def test_guesses_of_two_models_are_tried_with_both() -> None:
+    search = hl.SMBO(pipeline(), prior={"C": 10.0, "rate": 1e-3}, initial=60)
+    guessed = [c.values for c in (search.ask() for _ in range(60)) if c.proposal.about == "prior"]
+    assert {values["model"] for values in guessed} == {"svm", "network"}
+
+
+def test_an_earlier_run_that_does_not_say_the_model_is_tried_with_the_one_it_speaks_of() -> None:
+    only = hl.Space.of([hl.Parameter("rate", "float", 1e-6, 1.0, log=True)])
+    trials = tuple(Trial(k, {"rate": 10.0**-k}, (float(k),)) for k in range(5))
+    search = hl.SMBO(pipeline(), learn_from=History(only, (Objective("cost"),), trials))
+    learnt = [c.values for c in (search.ask() for _ in range(10)) if c.proposal.about == "earlier"]
+    assert [values["model"] for values in learnt] == ["network"] * 5
+    assert [values["rate"] for values in learnt] == pytest.approx([10.0**-k for k in range(5)])
+
+
+@pytest.mark.parametrize(
+    ("prior", "best", "near"),
+    [
+        ({"kind": "b"}, {**GUESS, "kind": "b"}, True),
+        ({"kind": "b"}, {**GUESS, "kind": "c"}, False),
+        ({"kind": {"a": 1, "b": 2}}, {**GUESS, "kind": "a"}, True),
+        ({"kind": {"a": 1, "b": 2}}, {**GUESS, "kind": "c"}, False),
+        ({"depth": 4}, {**GUESS, "depth": 5}, True),
+        ({"depth": 4}, {**GUESS, "depth": 9}, False),
+        ({"depth": norm(4, 0.5)}, {**GUESS, "depth": 9}, False),
+        ({"lr": 1e-3}, {**GUESS, "lr": 1e-4}, True),
+        ({"lr": 1e-3}, {**GUESS, "lr": 1e-5}, False),
+    ],
+)
+def test_only_where_the_best_is_near_the_guess_does_every_early_proposal_refine(
+    prior: dict[str, Any], best: dict[str, Any], near: bool
+) -> None:
+    search = hl.SMBO(SPACE, prior=prior)
+    other = {"lr": 1.0, "depth": 1, "kind": "a"}
+    for k in range(14):
+        search.tell({**other, "lr": 1.0 - k / 100}, 5.0 + k)
+    search.tell(best, 0.0)
+    acquisitions = {search.ask(number).proposal.acquisition for number in (16, 17)}
+    assert acquisitions == ({"lcb"} if near else {"lcb", "ei"})
+
+
+def test_a_guess_of_a_parameter_that_the_best_does_not_have_is_not_stayed_near() -> None:
+    search = hl.SMBO(pipeline(), prior={"C": 10.0})
+    for k in range(12):
+        search.tell({"model": "svm", "C": 10.0 + k}, 5.0 + k)
+    search.tell({"model": "forest"}, 0.0)
+    assert search.ask(14).proposal.acquisition == "ei"
+
+
+def test_a_distribution_is_drawn_within_the_range() -> None:
+    rows = design(prior={"lr": norm(-0.5, 1.0)}, initial=60)  # most of it lies below the range
+    guessed = [v["lr"] for about, v in rows if about == "prior"]
+    assert len(set(guessed)) == len(guessed)
+    assert 1e-5 < min(guessed) < max(guessed) < 1.0
 
 
 @pytest.mark.parametrize(
@@ -199,13 +302,42 @@ def test_hindsight_of_failures_is_drawn_shown_and_read_again() -> None:
         {"prior": {"kind": "z"}},
         {"prior": {"kind": {"a": -1.0}}},
         {"first": [{"lr": 0.1}]},
+        {"prior": {"kind": {"a": "much"}}},
+        {"prior": {"kind": {"a": math.inf}}},
+        {"prior": {"kind": {}}},
+        {"prior": {"kind": norm(0, 1)}},
+        {"prior": {"lr": norm(50, 1)}},
+        {"prior": {"lr": lognorm}},
+        {"prior": ["lr"]},
+        {"first": GUESS},
+        {"first": [1.0]},
         {"learn_from": ["run.db"]},
+        {"learn_from": "run.db"},
+        {"learn_from": optuna.create_study},
+        {"learn_from": History(SPACE, (Objective("cost"),), ())},
+        {"learn_from": History(SPACE, (Objective("cost"),), (Trial(0, GUESS, (math.nan,)),))},
+        {"learn_from": STRANGE},
         {"prior": GUESS, "design": np.zeros((1, 3))},
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(options: dict[str, Any]) -> None:
     with pytest.raises(SpaceError, match=r";"):
         hl.SMBO(SPACE, **options)
+
+
+def test_nothing_may_be_given_as_none_and_a_space_in_any_form() -> None:
+    search = hl.SMBO(
+        {"lr": {"low": 1e-5, "high": 1.0, "log": True}}, first=None, prior=None, learn_from=None
+    )
+    assert search.ask().values == hl.SMBO(hl.Space.of([SPACE["lr"]])).ask().values
+
+
+def test_an_option_that_the_sampler_does_not_have_is_refused_with_those_it_has() -> None:
+    for given in ((SPACE,), ()):
+        with pytest.raises(SpaceError, match="no option 'speed'; choose among 'tau'"):
+            hl.optuna.SMBOSampler(*given, speed=1)
+    with pytest.raises(SpaceError, match="no acquisition 'pi'; choose"):
+        hl.optuna.SMBOSampler(acquisition="pi")
 
 
 @pytest.mark.parametrize("known", [{"first": [GUESS]}, {"prior": GUESS}])

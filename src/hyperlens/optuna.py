@@ -31,6 +31,7 @@ from hyperlens.importers.optuna.study import from_study
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.optimize.models.optuna_sampler import ModelSampler
 from hyperlens.optimize.optimizers.smbo import SMBO
+from hyperlens.optimize.running.minimize import built
 from hyperlens.optimize.running.stopping import Stop
 from hyperlens.optimize.storage.distributions import plain
 from hyperlens.proposal import EXCESS, PROPOSAL, SPACE, STOPPED, VALUES
@@ -44,6 +45,7 @@ __all__ = ["ModelSampler", "SMBOSampler", "StopCallback"]
 ONE_OBJECTIVE = ("tau", "acquisition", "explain")  # options that several objectives have no use for
 KNOWN = ("first", "prior", "learn_from")  # options that belong to a space
 MEASURED = (TrialState.COMPLETE, TrialState.PRUNED)  # whose constraints are kept
+ANY = Space.of([Parameter("any", "float")])  # stands for a space that is not known yet
 STARTUP = 10  # random trials before the space can be inferred from them
 
 
@@ -71,13 +73,14 @@ class SMBOSampler(BaseSampler):
         self.space = None if space is None else as_space(space)
         self.seed, self.options = seed, options
         known = [name for name in KNOWN if options.get(name)]
-        if self.space is not None:
-            SMBO(self.space, seed=seed, **options)  # refuses bad options now
-        elif known:  # it begins with random trials, and would never come to them
+        if (
+            self.space is None and known
+        ):  # it begins with random trials, and would never come to them
             raise SpaceError(
                 f"SMBOSampler has {listed(known)} and no space to which that could belong; give the "
                 "space first, SMBOSampler(space, ...)."
             )
+        built("smbo", self.space or ANY, 1, seed, options)  # refuses bad options now
         self._random = RandomSampler(seed=seed)
         self._intersection = IntersectionSearchSpace()
         self._proposed: dict[int, tuple[Space, dict[str, Any]]] = {}  # by trial, while it runs

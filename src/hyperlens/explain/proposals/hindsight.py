@@ -127,9 +127,8 @@ class Hindsight(Record):
         whose = f"{'its' if kind == 'prior' else 'these'} {counted(count, 'configuration')}"
         if count == 1:
             whose = f"{'its' if kind == 'prior' else 'this'} configuration"
-        pairs = (
-            f"{whose} did better than the {even} even ones in {number(100 * better)} % of the pairs"
-        )
+        evens = f"the {even} even ones" if even > 1 else "the even one"
+        pairs = f"{whose} did better than {evens} in {number(100 * better)} % of the pairs"
         if p >= SURE:
             said = f"which may be chance (p {number(p)})"
             return f"Whether it helped is not known. {words}: {pairs}, {said}."

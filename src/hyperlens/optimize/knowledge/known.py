@@ -7,31 +7,31 @@ surrogate's, with its reasons as ever.
 Where a prior is all that is known, it is judged after half of the design: if the best of all is guessed,
 the rest is left out, if not, the rest is even. Early proposals stay near the guess while the best does.
 
-A guess of one parameter is a value, weights of choices, or a distribution of scipy.stats. What a guess
-or an earlier run does not speak of comes from the even design.
+What a guess or an earlier run does not speak of comes from the even design. Where nothing of it would
+be active, as the learning rate of one model beside another model, that is drawn anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, Literal
 
 import numpy as np
 
-from hyperlens.errors import SpaceError, listed
+from hyperlens.errors import AnalysisError, SpaceError, listed
+from hyperlens.optimize.knowledge.guesses import Guesses, around, drawn
 from hyperlens.optimize.optimizers.focus_search import Part
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.spaces.parameter import Parameter
 from hyperlens.spaces.space import Space
 
 Origin = Literal["first", "prior", "earlier"]
-Guesses = Mapping[str, Any]  # by parameter
-AROUND = 0.1  # standard deviation around a guessed value, in parts of its axis
-REACH = 0.2  # of its axis: how far from a guessed value the best may lie while it is believed
-BELIEVED = 0.75  # chance of a guessed choice
+ANEW = 100  # draws of what is not spoken of, so that what is spoken of is active
+APART = 0.02  # of an axis: what of an earlier run is nearer to a better one says little more
+LOOKED_AT = 200  # best trials of an earlier run
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,50 +78,64 @@ class Known:
         """Is a prior all that is known?"""
         return bool(self.prior) and not (self.first or self.earlier)
 
-    def near(self) -> list[Part]:
-        """The part of each axis around its guess; all of it where there is none, or of choices."""
-        parts = [Part.whole(axis) for axis in self.space.cube.axes]
-        for name, guess in (self.prior or {}).items():
-            k, p = self.space.column(name), self.space[name]
-            if parts[k].levels is not None or isinstance(guess, Mapping):
-                continue
-            if hasattr(guess, "ppf"):
-                ends = np.clip([guess.ppf(0.025), guess.ppf(0.975)], p.lower, p.upper)
-                low, high = (_encoded(p, float(end)) for end in ends)
-            else:
-                at = _encoded(p, guess)
-                low, high = max(at - REACH, 0.0), min(at + REACH, 1.0)
-            parts[k] = Part(low, high) if low < high else parts[k]
-        return parts
+    def near(self) -> dict[int, Part]:
+        """The part of its axis around each guess, by column."""
+        guesses = (self.prior or {}).items()
+        return {self.space.column(name): around(self.space[name], g) for name, g in guesses}
 
     def _believed(self, latents: FloatArray, rng: np.random.Generator) -> list[Row]:
         """Rows of prior and earlier runs in turn, made of even ones."""
-        good = self._good()
-        turns: list[Origin] = [*["prior"] * bool(self.prior), *["earlier"] * bool(good)]  # type: ignore[list-item]
+        turns: list[Origin] = [*["prior"] * bool(self.prior), *["earlier"] * bool(self.earlier)]  # type: ignore[list-item]
+        good = _apart(self.best, len(latents))
         rows: list[Row] = []
-        for k, even in enumerate(latents if turns else ()):
+        for k, even in enumerate(latents):
             turn, nth = turns[k % len(turns)], k // len(turns)
-            latent = even.copy()
             if turn == "prior":
-                for name, guess in (self.prior or {}).items():
-                    column = self.space.column(name)
-                    latent[column] = _drawn(self.space[name], guess, rng, exactly=nth == 0)
+                said = {
+                    name: drawn(self.space[name], guess, rng, exactly=nth == 0)
+                    for name, guess in (self.prior or {}).items()
+                }
             else:
-                for name, value in good[nth % len(good)].items():
-                    latent[self.space.column(name)] = value
-            rows.append(Row(self._allowed(latent[None], rng)[0], turn))
+                said = good[nth % len(good)]
+            rows.append(self._saying(said, turn, even, rng, whole=nth == 0 or turn == "earlier"))
         return rows
 
-    def _good(self) -> list[dict[str, float]]:
+    def _saying(
+        self,
+        said: Mapping[str, float],
+        origin: Origin,
+        even: FloatArray,
+        rng: np.random.Generator,
+        whole: bool,
+    ) -> Row:
+        """A row of these coordinates. What they do not speak of is even, or drawn anew where else none
+        of them would be active, or, of a `whole` row, not all. Where that cannot be, the row is even."""
+        columns = [self.space.column(name) for name in said]
+        wanted = len(columns) if whole else 1
+        for anew in (0, ANEW):
+            latents = np.vstack([even, rng.random((anew, len(even)))])
+            latents[:, columns] = list(said.values())
+            vectors = self.space.cube.vectors(latents)
+            active = (~np.isnan(vectors[:, columns])).sum(axis=1)
+            active[self.space.forbidden(vectors)] = 0
+            if active.max() >= wanted:
+                break
+        at = int(np.argmax(np.minimum(active, wanted)))
+        if active[at] == 0:
+            return Row(self._allowed(even[None], rng)[0])
+        return Row(vectors[at], origin)
+
+    @cached_property
+    def best(self) -> list[dict[str, float]]:
         """Coordinates of the best trials of each earlier run in turn, as far as the space has them."""
-        ranked = []
-        for history in self.earlier:
-            data = history.data(history.objectives[0].name)
-            best = [history.trials[data.rows[k]] for k in np.argsort(data.y, kind="stable")]
-            ranked.append([self._shared(trial.values) for trial in best])
-        merged = [own for turn in zip_longest(*ranked) for own in turn if own]
-        distinct = {tuple(sorted(own.items())): own for own in merged}
-        return list(distinct.values())
+        merged = [own for turn in zip_longest(*map(self.best_of, self.earlier)) for own in turn]
+        return [own for own in merged if own]
+
+    def best_of(self, history: History) -> list[dict[str, float]]:
+        """Of one earlier run, by its first objective."""
+        data = history.data(history.objectives[0].name)
+        best = data.rows[np.argsort(data.y, kind="stable")[:LOOKED_AT]]
+        return [own for row in best if (own := self._shared(history.trials[row].values))]
 
     def _shared(self, values: Mapping[str, Any]) -> dict[str, float]:
         found = {}
@@ -153,54 +167,67 @@ class Known:
 
 def as_known(
     space: Space,
-    first: Sequence[Mapping[str, Any]],
+    first: Sequence[Mapping[str, Any]] | None,
     prior: Guesses | None,
-    learn_from: History | Sequence[History],
+    learn_from: History | Sequence[History] | None,
 ) -> Known | None:
     """What a user gave, checked; None if that is nothing."""
-    earlier = (learn_from,) if isinstance(learn_from, History) else tuple(learn_from)
+    if not (first or prior or learn_from):
+        return None
+    if isinstance(first, Mapping) or not all(isinstance(one, Mapping) for one in first or ()):
+        raise SpaceError("first is no list of configurations; give dicts, as in [{'x': 1.0}].")
+    if not isinstance(prior or {}, Mapping):
+        raise SpaceError(
+            f"The prior is a {type(prior).__name__}; give a dict by parameter, as in {{'x': 1.0}}."
+        )
+    earlier = (
+        learn_from if isinstance(learn_from, (list, tuple)) else [learn_from][: bool(learn_from)]
+    )
+    known = Known(space, tuple(first or ()), prior, tuple(earlier))
     unknown = [name for name in prior or {} if name not in space.names]
     if unknown:
         raise SpaceError(
             f"The prior speaks of {listed(unknown)}, and the space has no such parameter; choose among "
             f"{listed(space.names, 20)}."
         )
-    for history in earlier:
-        if not isinstance(history, History):
-            raise SpaceError(
-                f"learn_from holds a {type(history).__name__}; give runs, as hl.read returns them."
-            )
-    if not (first or prior or earlier):
-        return None
-    known = Known(space, tuple(first), prior, earlier)
     for name, guess in (prior or {}).items():
-        _drawn(space[name], guess, np.random.default_rng(0), exactly=True)  # refuses bad ones now
-    for values in first:
+        drawn(space[name], guess, np.random.default_rng(0), exactly=True)  # refuses bad ones now
+    for values in known.first:
         known._fitting(values)
+    for history in earlier:
+        _refuse_useless(known, history)
     return known
 
 
-def _drawn(p: Parameter, guess: Any, rng: np.random.Generator, exactly: bool) -> float:
-    """A coordinate on the axis of a parameter: the guessed value itself, or one drawn around it."""
-    if hasattr(guess, "ppf"):
-        u = 0.5 if exactly else float(rng.random())
-        value = float(np.clip(guess.ppf(u), p.lower, p.upper))
-        return _encoded(p, round(value) if p.kind == "integer" else value)
-    if isinstance(guess, Mapping):
-        names, weights = list(guess), np.array([float(w) for w in guess.values()])
-        if not (len(weights) and (weights >= 0).all() and weights.sum() > 0):
-            raise SpaceError(f"The weights of '{p.name}' are {dict(guess)}; give one above 0.")
-        chances = weights / weights.sum()
-        place = np.argmax(chances) if exactly else rng.choice(len(names), p=chances)
-        return _encoded(p, names[int(place)])
-    at = _encoded(p, guess)
-    if exactly:
-        return at
-    if p.kind == "categorical":
-        other = p.choices[int(rng.integers(len(p.choices)))]
-        return at if rng.random() < BELIEVED else _encoded(p, other)
-    return float(np.clip(at + AROUND * rng.standard_normal(), 0.0, 1.0))
+def _refuse_useless(known: Known, history: Any) -> None:
+    """An earlier run of which nothing can be learnt."""
+    if not isinstance(history, History):
+        raise SpaceError(
+            f"learn_from holds a {type(history).__name__}; give runs, as hl.read returns them."
+        )
+    try:
+        useful = known.best_of(history)
+    except AnalysisError:
+        raise SpaceError(
+            "learn_from holds a run of which no trial ended with a cost; leave it out."
+        ) from None
+    if not useful:
+        raise SpaceError(
+            f"learn_from holds a run of {listed(history.space.names)}, of which no value fits this "
+            f"space of {listed(known.space.names)}; leave it out, or give both the same names."
+        )
 
 
-def _encoded(p: Parameter, value: Any) -> float:
-    return float(p.encode([value])[0])
+def _apart(rows: Sequence[dict[str, float]], count: int) -> list[dict[str, float]]:
+    """The first rows of which none lies near an earlier one, as many as are wanted; then the others."""
+    apart: list[dict[str, float]] = []
+    others: list[dict[str, float]] = []
+    for own in rows:
+        crowd = any(
+            own.keys() == one.keys() and all(abs(own[k] - one[k]) < APART for k in own)
+            for one in apart
+        )
+        (others if crowd else apart).append(own)
+        if len(apart) == count:
+            break
+    return [*apart, *others]

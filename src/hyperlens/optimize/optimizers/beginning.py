@@ -43,7 +43,8 @@ class Beginning:
         self.space = space
         self._origins: tuple[Origin | None, ...] = ()
         self._guessed = tuple(known.prior or ()) if known is not None else ()
-        self._judged, self._near = 0, None
+        self._judged = 0
+        self._near: dict[int, Part] = {}  # by column
         if design is not None:
             self.design = _checked(space, design, known)
             return
@@ -77,23 +78,19 @@ class Beginning:
     def trusting(self, number: int, results: Sequence[Result], outcomes: Outcomes) -> bool:
         """Does an early proposal stay near the guess, because the best so far lies there?"""
         early = number < TRUSTED * len(self.space)
-        if self._near is None or not early or outcomes.objectives > 1:
+        if not (self._near and early) or outcomes.objectives > 1:
             return False
         useful = [r for r, kept in zip(results, outcomes.feasible, strict=True) if kept]
         if not useful:
             return False
-        pairs = zip(self._near, min(useful, key=lambda r: r.cost).vector, strict=True)
-        return all(
-            part.levels is not None or np.isnan(x) or part.low <= x <= part.high
-            for part, x in pairs
-        )
+        best, axes = min(useful, key=lambda r: r.cost).vector, self.space.cube.axes
+        guessed = [k for k in self._near if not np.isnan(best[k])]
+        return bool(guessed) and all(self._near[k].holds(axes[k], best[k]) for k in guessed)
 
     def near(self, parts: list[Part] | None) -> list[Part]:
         """What parts of the axes, all if None, have in common with those near the guess."""
         within = parts or [Part.whole(axis) for axis in self.space.cube.axes]
-        return [
-            _shared(part, near) for part, near in zip(within, self._near or within, strict=True)
-        ]
+        return [_shared(part, self._near.get(k, part)) for k, part in enumerate(within)]
 
     def _convinced(self, number: int, results: Sequence[Result], outcomes: Outcomes) -> bool:
         """Is the best of the rows by which a prior is judged guessed, so that the rest is left out?

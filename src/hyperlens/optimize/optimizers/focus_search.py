@@ -56,6 +56,12 @@ class Part:
         at = np.searchsorted(ends / ends[-1], latent, side="right")
         return np.asarray(axis.codes[self.levels[np.minimum(at, len(self.levels) - 1)]])
 
+    def holds(self, axis: Axis, x: float) -> bool:
+        """Does a coordinate of a vector lie in this part?"""
+        if self.levels is None:
+            return self.low <= x <= self.high
+        return bool(np.isin(axis.level(np.array([x])), self.levels)[0])
+
     def around(self, axis: Axis, best: float, rng: np.random.Generator) -> Part:
         """Half of this part, centred at `best` and clipped; a category loses one other level."""
         if self.levels is None:

@@ -28,7 +28,7 @@ from hyperlens.optimize.optimizers.schedule import MOST_RUNGS, Bracket, Schedule
 from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import same
-from hyperlens.spaces.space import Space
+from hyperlens.spaces.space import GivenSpace, as_space
 
 CLOSE = 1e-9  # budgets this near are one, relative
 
@@ -87,7 +87,8 @@ def near(budget: float | None, other: Fraction) -> bool:
 class _Race(Learner):
     """What both kinds of halving share: how they draw and propose."""
 
-    def __init__(self, space: Space, sampling: Sampling | None, seed: int) -> None:
+    def __init__(self, space: GivenSpace, sampling: Sampling | None, seed: int) -> None:
+        space = as_space(space)
         super().__init__(space, seed)
         self._sample = sampler(space, sampling)
 
@@ -110,7 +111,7 @@ class Hyperband(_Race):
     `trials` are evaluations at full budget, so many for all brackets together. The smallest budget
     follows from `min_budget` or from the number of `brackets`.
 
-    >>> from hyperlens import Parameter
+    >>> from hyperlens import Parameter, Space
     >>> search = Hyperband(Space.of([Parameter("x", "float", 0, 1)]), trials=27)
     >>> search.evaluations, search.ask().proposal.budget == 1 / 9
     (65, True)
@@ -121,7 +122,7 @@ class Hyperband(_Race):
 
     def __init__(
         self,
-        space: Space,
+        space: GivenSpace,
         *,
         trials: int = 99,
         eta: int = 3,
@@ -267,7 +268,7 @@ class Asynchronous(_Race):
 
     def __init__(
         self,
-        space: Space,
+        space: GivenSpace,
         *,
         trials: int = 99,
         eta: int = 3,

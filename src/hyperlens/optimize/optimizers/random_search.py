@@ -9,14 +9,14 @@ from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.proposal import Proposal
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import same
-from hyperlens.spaces.space import Space
+from hyperlens.spaces.space import GivenSpace, as_space
 
 
 class RandomSearch(Weigher):
     """Draws the k-th configuration from the seed and k alone, or the next that nobody has drawn: another
     process of the same search may be ahead by one that was withdrawn.
 
-    >>> from hyperlens import Parameter
+    >>> from hyperlens import Parameter, Space
     >>> search = RandomSearch(Space.of([Parameter("x", "float", 0, 1)]))
     >>> search.ask().values["x"] == search.ask().values["x"]
     False
@@ -24,7 +24,10 @@ class RandomSearch(Weigher):
 
     name = "random"
 
-    def __init__(self, space: Space, *, sampling: Sampling | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, space: GivenSpace, *, sampling: Sampling | None = None, seed: int = 0
+    ) -> None:
+        space = as_space(space)
         super().__init__(space, seed)
         self._sample = sampler(space, sampling)
 

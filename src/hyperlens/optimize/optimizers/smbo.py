@@ -17,7 +17,8 @@ from typing import Any, get_args
 import numpy as np
 
 from hyperlens.errors import SpaceError
-from hyperlens.optimize.knowledge.known import Guesses, as_known
+from hyperlens.optimize.knowledge.guesses import Guesses
+from hyperlens.optimize.knowledge.known import as_known
 from hyperlens.optimize.learning.learner import CostLearner
 from hyperlens.optimize.learning.region import Region
 from hyperlens.optimize.learning.scoring import Scoring, predicted
@@ -31,7 +32,7 @@ from hyperlens.proposal import Acquisition, Kind, Proposal
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.points import on_front, same
-from hyperlens.spaces.space import Space
+from hyperlens.spaces.space import GivenSpace, as_space
 from hyperlens.surrogates.description import believe, describe
 from hyperlens.surrogates.desirability import desirability
 from hyperlens.surrogates.gaussian_process.gp import GP, SMALLEST_NUGGET
@@ -69,7 +70,7 @@ class SMBO(Weigher):
     `explain` is the part of the trials after the initial design that is spent on making the effects of
     the parameters known over the whole space (Moosbauer et al. 2022), 0.3 for nearly a third.
 
-    >>> from hyperlens import Parameter
+    >>> from hyperlens import Parameter, Space
     >>> space = Space.of([Parameter("x", "float", -5, 5)])
     >>> optimiser = SMBO(space, nugget=1e-8)
     >>> for _ in range(15):
@@ -83,7 +84,7 @@ class SMBO(Weigher):
 
     def __init__(
         self,
-        space: Space,
+        space: GivenSpace,
         *,
         tau: float | None = None,
         acquisition: Acquisition | None = None,
@@ -93,9 +94,9 @@ class SMBO(Weigher):
         nugget: float | None = None,
         refine: bool = True,
         explain: float = 0.0,
-        first: Sequence[Mapping[str, Any]] = (),
+        first: Sequence[Mapping[str, Any]] | None = None,
         prior: Guesses | None = None,
-        learn_from: History | Sequence[History] = (),
+        learn_from: History | Sequence[History] | None = None,
         seed: int = 0,
     ) -> None:
         if acquisition is None and tau is not None:
@@ -117,6 +118,7 @@ class SMBO(Weigher):
                 f"explain is {explain}; choose which part of the trials goes to the explanation, from 0 "
                 "to below 1."
             )
+        space = as_space(space)
         super().__init__(space, seed)
         self.tau, self.acquisition = tau, acquisition
         self.surrogate, self.nugget, self.refine = surrogate, nugget, refine
