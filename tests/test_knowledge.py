@@ -263,7 +263,10 @@ def test_nothing_known_is_refused_and_too_little_is_called_so() -> None:
     with pytest.raises(AnalysisError, match="give prior, first or learn_from"):
         hindsight(hl.minimize(cost, SPACE, trials=3))
     found = hindsight(hl.minimize(cost, SPACE, trials=2, prior=GUESS))
-    assert found.sentence.startswith("Whether it helped is not known.")
+    said = (
+        "Whether the prior helped is not known: its configuration did better than the even one in"
+    )
+    assert found.sentence.startswith(said)
     alone = hindsight(hl.minimize(cost, SPACE, trials=1, first=[GUESS]))
     assert alone.sentence == "What was tried first cannot be judged: no configuration was even."
 
@@ -379,6 +382,6 @@ def test_tune_takes_it_and_says_afterwards(tmp_path: Path, monkeypatch: pytest.M
         app, [*command, "--prior", "lr=0.001", "--prior", "kind=b", "--first", "first.json"]
     )
     assert told.exit_code == 0, told.output
-    assert "The prior" in told.output
-    assert "What was tried first" in told.output
+    assert "Whether the prior helped" in told.output
+    assert "Whether what was tried first helped" in told.output
     assert hl.read("run.db").trials[0].values == {**GUESS, "lr": pytest.approx(1e-3)}

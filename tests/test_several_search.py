@@ -241,6 +241,33 @@ def test_failures_are_avoided_once_they_are_known() -> None:
     assert [t.values for t in again.trials] == [t.values for t in run.trials]
 
 
+def test_failures_of_another_cause_do_not_keep_a_search_where_it_first_succeeded() -> None:
+    """The first trials fail wherever they are, as if a disk had been full, and then none does."""
+    reached = []
+    for seed in range(3):
+        search = hl.SMBO(SQUARE, seed=seed)
+        for k in range(36):
+            values = search.ask().values
+            cost = (values["x"] - 0.6) ** 2 + (values["y"] - 0.3) ** 2
+            search.tell(values, math.nan if k < 6 else cost)
+        assert search.best is not None
+        reached.append(search.best.cost)
+    assert np.median(reached) < 1e-4
+
+
+def test_what_fails_is_tried_once_in_eleven_trials_at_most() -> None:
+    """All beyond a line fails, and the cost falls towards it."""
+    search = hl.SMBO(SQUARE, seed=0)
+    failed = []
+    for _ in range(60):
+        values = search.ask().values
+        failed.append(values["x"] > 0.6)
+        search.tell(values, math.nan if failed[-1] else -values["x"] + values["y"] ** 2)
+    assert search.best is not None
+    assert search.best.values["x"] > 0.55
+    assert sum(failed[20:]) <= 5
+
+
 @pytest.mark.parametrize("answer", [math.nan, np.float64("inf"), (1.0, math.nan), {"a": 1.0}, None])
 def test_what_is_no_number_is_a_failure(answer: Any) -> None:
     run = hl.minimize(lambda c: answer, SQUARE, trials=10, objectives="a,b")

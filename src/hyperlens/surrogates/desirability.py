@@ -11,7 +11,8 @@ alone is maximised. A bound counts a trial of no use as the worst that was seen.
 
 The chance to keep a limit is that of a normal excess, the chance to fail is the mean of a process of 0
 and 1. Once everything else is searched, only what fails promises much; so a configuration that is
-likelier to fail than RISK, and than most that did not fail were, is passed over whatever it promises.
+likelier to fail than RISK, and than most that did not fail were, is passed over whatever it promises;
+unless a search dares (optimize/optimizers/weighing.py).
 
 Symbols
     m        objectives

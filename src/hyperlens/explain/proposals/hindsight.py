@@ -130,8 +130,9 @@ class Hindsight(Record):
         evens = f"the {even} even ones" if even > 1 else "the even one"
         pairs = f"{whose} did better than {evens} in {number(100 * better)} % of the pairs"
         if p >= SURE:
-            said = f"which may be chance (p {number(p)})"
-            return f"Whether it helped is not known. {words}: {pairs}, {said}."
+            what = words[0].lower() + words[1:]
+            chance = f"which may be chance (p {number(p)})"
+            return f"Whether {what} helped is not known: {pairs}, {chance}."
         return f"{words} {self.verdict_of(kind)}: {pairs} (p {number(p)})."
 
 

@@ -180,10 +180,9 @@ def as_known(
         raise SpaceError(
             f"The prior is a {type(prior).__name__}; give a dict by parameter, as in {{'x': 1.0}}."
         )
-    earlier = (
-        learn_from if isinstance(learn_from, (list, tuple)) else [learn_from][: bool(learn_from)]
-    )
-    known = Known(space, tuple(first or ()), prior, tuple(earlier))
+    runs: Any = learn_from or ()
+    earlier = tuple(runs) if isinstance(runs, (list, tuple)) else (runs,)
+    known = Known(space, tuple(first or ()), prior, earlier)
     unknown = [name for name in prior or {} if name not in space.names]
     if unknown:
         raise SpaceError(

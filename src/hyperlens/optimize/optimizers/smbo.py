@@ -27,7 +27,7 @@ from hyperlens.optimize.optimizers.focus_search import Part, Point, Slope, focus
 from hyperlens.optimize.optimizers.ledger import Result, Weigher
 from hyperlens.optimize.optimizers.protocol import Candidate
 from hyperlens.optimize.optimizers.settling import Settling
-from hyperlens.optimize.optimizers.weighing import joint, near, weighed
+from hyperlens.optimize.optimizers.weighing import daring, joint, near, weighed
 from hyperlens.proposal import Acquisition, Kind, Proposal
 from hyperlens.runs.history import History
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
@@ -310,6 +310,8 @@ class SMBO(Weigher):
         if known.objectives > 1:  # one to explore and one to exploit here too
             wanted, tau = "ehvi", EXPLOITING if number % 2 else 1.0
         wish = desirability(known, model, wanted, tau, awaited)
+        if not self._refining(number):
+            wish = daring(self.outcomes, wish)
 
         def score(vectors: FloatArray) -> FloatArray:
             return wish.cost(*predicted(model, vectors))

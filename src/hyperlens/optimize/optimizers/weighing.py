@@ -21,6 +21,7 @@ from hyperlens.surrogates.outcomes import Outcomes
 from hyperlens.surrogates.random_forest.forest import Forest
 
 CHANCE = 0.1  # part of the variance of failing that is chance, at least
+DARING = 10  # trials in a row that did not fail, after which one that explores may
 NEAR = 2  # best configurations told, next to which the acquisition is searched too
 
 Fit = Callable[[FloatArray, FloatArray], GP | Forest]  # of vectors and costs
@@ -47,6 +48,13 @@ def _by_chance(model: GP | Forest) -> GP | Forest:
         return model
     unsure = replace(model.parameters, nugget=CHANCE)
     return GP.from_parameters(model.cube, unsure, model.X, model.y)
+
+
+def daring(known: Outcomes, wish: Desirability) -> Desirability:
+    """What is desired of a proposal that explores. Where none of the last trials failed, it may: what
+    failed may have had another cause than its configuration, and one that only creeps away from what did
+    not fail would never find out."""
+    return wish if known.failed[-DARING:].any() else replace(wish, risk=1.0)
 
 
 def weighed(
