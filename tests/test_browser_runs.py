@@ -10,6 +10,7 @@ from browsing import (
     LAPTOP,
     PHONE,
     Open,
+    drawn,
     eventually,
     plain,
     quick_only,
@@ -153,6 +154,42 @@ def test_budgets_are_short_and_lower_ones_are_used_unless_told(watch: Open, tmp_
         eventually(page, said)
         page.get_by_label("Budget", exact=True).select_option("largest")
         eventually(page, f"!({said})")
+
+
+def test_what_is_marked_in_parallel_coordinates_is_in_the_address(
+    watch: Open, tmp_path: Path
+) -> None:
+    path = tmp_path / "runs.db"
+    plain(path, "one", 6)
+    kept = (
+        "document.querySelector('#parallel .plot').data.flatMap((t) => t.meta?.lines ?? []).length"
+    )
+    with served(create_app([str(path)])) as client:
+        seen = watch()
+        page = seen.page
+        quick_only(page)
+        page.goto(client.address + EVERYTHING)
+        settled(page, "overview", "data")
+        drawn(page, "parallel")
+        assert page.evaluate(kept) == 6
+        page.evaluate(  # a box around the rightmost place of the last row, the worst cost
+            """() => { const plot = document.querySelector('#parallel .plot');
+                const ends = plot.data.flatMap(({ x }) => (x ?? []).filter((_, k) => x[k + 1] === null));
+                const x0 = Math.max(...ends), row = plot.data[0].y.at(-2);
+                const box = { x0, x1: x0 + 1, y0: row - 0.2, y1: row + 0.2 };
+                plot.emit('plotly_selected', { selections: [box] }); }"""
+        )
+        assert "parallel.marked=" in page.url
+        left = page.evaluate(kept)
+        assert 0 < left < 6
+        page.reload()
+        settled(page, "overview", "data")
+        drawn(page, "parallel")
+        assert page.evaluate(kept) == left
+        page.get_by_role("button", name="Show all").click()
+        assert "parallel.marked" not in page.url
+        assert page.evaluate(kept) == 6
+        assert seen.complaints == []
 
 
 def test_every_list_tick_and_page_of_a_run_is_gone_back_to_and_sent(

@@ -129,6 +129,7 @@ def test_titles_and_values_fit_a_narrow_page(opened: Any) -> None:
     assert opened.evaluate(CROWDED) == []
     room = opened.evaluate(ROOM)
     assert room["failures"] > 0.4  # a long name stands above its first value, not beside it
+    assert room["heatmap"] > 0.6  # no bar of colours beside cells that say their numbers
     assert min(room.values()) > 0.3
     assert opened.locator("#parallel .annotation text").count() > 3
 

@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 from hyperlens.spaces.cube import FloatArray, IntArray
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.quality import FAIR_R2, GOOD_R2, assess, rank_correlation
+from hyperlens.words import FIXED
 
 
 class Fake:
@@ -42,7 +43,7 @@ def test_by_hand() -> None:
     assert quality.rank_correlation == pytest.approx(1 - 6 * 10 / (10 * 99))
     assert quality.coverage == pytest.approx(0.9)
     assert (quality.trials, quality.folds, quality.verdict) == (10, 5, "trust")
-    for number in ("10 trials", "88%", "0.88", "0.94", "90%", "Gaussian process"):
+    for number in ("10 trials", f"88{FIXED}%", "0.88", "0.94", f"90{FIXED}%", "process"):
         assert number in quality.sentence
     assert sorted(np.concatenate(model.folds).tolist()) == list(range(10))
 

@@ -317,7 +317,7 @@ def test_how_trials_ended_is_said_with_the_reason() -> None:
     found = card(analysis(text="out of memory").cards, "endings")
     assert found.lead == (
         f"Of 4 trials, 3 complete (75{FIXED}%), 1 failed (25{FIXED}%). The most frequent reason given, "
-        "1 time: out of memory",
+        "1 time: out of memory.",
     )
     assert found.table is not None
     assert found.table.rows[-1] == ("reason: out of memory", "1", f"25.0{FIXED}%")
@@ -509,7 +509,7 @@ def test_method_names_version_seed_and_quality() -> None:
         "The numbers come from the random forest, which was asked for"
     )
     assert method.table is not None
-    assert method.table.rows[1] == ("Gaussian process", "trust", "0.9", "0.9", "–", "4", "2")
+    assert method.table.rows[1] == ("Gaussian process", "trust", "0.90", "0.90", "–", "4", "2")
 
 
 def test_what_is_unavailable_says_why_and_the_rest_comes() -> None:

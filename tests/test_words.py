@@ -36,11 +36,12 @@ def test_nothing_is_never_negative_and_the_unknown_is_a_dash() -> None:
 def test_counts_and_lists() -> None:
     assert [counted(k, "trial") for k in (0, 1, 2)] == ["0 trials", "1 trial", "2 trials"]
     assert first_few(["a", "b"], 2) == "a, b"
-    assert first_few(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert first_few(["a", "b", "c"], 2) == "a, b, c"
+    assert first_few(["a", "b", "c", "d"], 2) == "a, b and 2 more"
 
 
 def test_surrogates_that_disagree_are_told_of_once() -> None:
-    """Four effects apart beyond their intervals and one that is not: three named, the widest first."""
+    """Four effects apart beyond their intervals and one that is not: the widest first."""
 
     def fitted(name: str, r2: float) -> Any:
         return SimpleNamespace(name=name, quality=SimpleNamespace(r2=r2))
@@ -55,7 +56,7 @@ def test_surrogates_that_disagree_are_told_of_once() -> None:
     (note,) = disagreements(names, additive, forest, effects, numbers, "over the whole space")
     assert note.replace("\N{NO-BREAK SPACE}", " ") == (
         "The additive Gaussian process and the random forest differ beyond their intervals on shares "
-        "over the whole space: a × b 10.0 % and 40.0 %, a 50.0 % and 30.0 %, b 20.0 % and 30.0 % and 1 "
-        "more; cross-validated, their R2 are 0.90 and 0.80."
+        "over the whole space: a × b 10.0 % and 40.0 %, a 50.0 % and 30.0 %, b 20.0 % and 30.0 %, "
+        "c 10.0 % and 15.0 %; cross-validated, their R2 are 0.90 and 0.80."
     )
     assert disagreements(names, additive, fitted("forest", 0.1), effects, numbers, "") == []

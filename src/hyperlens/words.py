@@ -102,7 +102,9 @@ def agreeing(count: int, text: str) -> str:
 
 
 def first_few(names: list[str], most: int) -> str:
-    """Some names of many: "a, b, c and 4 more"."""
+    """Some names of many: "a, b, c and 4 more"; where one would be left, it is named."""
+    if len(names) == most + 1:
+        return ", ".join(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 

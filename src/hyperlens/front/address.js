@@ -48,6 +48,21 @@ addEventListener("looked", ({ target: grid }) => {
   writeAddress("replaceState");
 });
 
+// Boxes that are marked in a plot
+addEventListener("marked", ({ target: plot, detail: boxes }) => {
+  const texts = boxes.map(({ x0, x1, y0, y1 }) => [x0, x1, y0, y1].map((at) => Number(at.toPrecision(6))).join("_"));
+  wish(nameIn(plot, "marked"), texts.join(","));
+  writeAddress("replaceState");
+});
+
+function markAsWished(plot) {
+  const texts = (wishes.get(nameIn(plot, "marked")) ?? "").split(",").map((text) => text.split("_").map(Number));
+  const whole = texts.filter((box) => box.length === 4 && box.every(Number.isFinite));
+  const boxes = whole.map(([x0, x1, y0, y1]) => ({ type: "rect", xref: "x", yref: "y", x0, x1, y0, y1 }));
+  if (plot.boxes?.length && !boxes.length) tellBrushed(plot, "");
+  plot.boxes = boxes;
+}
+
 // The trial that is looked at
 addEventListener("trial", ({ detail }) => {
   wish("one", String(detail));
@@ -75,6 +90,7 @@ function chooseAsWished(place) {
     if (wished === null) chooseAtFirst(control);
     else chooseAgain(control, wished);
   }
+  place.querySelectorAll(".plot").forEach(markAsWished);
 }
 
 // A card that was linked to is shown when it comes, unless the reader has gone elsewhere by then.

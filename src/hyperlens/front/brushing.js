@@ -61,6 +61,7 @@ function tellBrushed(plot, text, numbers = []) {
 
 function adoptBoxes(plot, boxes) {
   plot.boxes = boxes;
+  plot.dispatchEvent(new CustomEvent("marked", { bubbles: true, detail: boxes }));
   if (!boxes.length) tellBrushed(plot, "");
   draw(plot);
 }

@@ -41,7 +41,7 @@ function coloured(plot) {
   for (const note of layout.annotations ?? []) {
     if (note.bgcolor) note.bgcolor = card.backgroundColor;
   }
-  fit(layout, plot.clientWidth);
+  fit(layout, plot.clientWidth, data);
   layout.uirevision = "kept"; // what the reader hid or zoomed stays so in another theme
   if (touch) layout.dragmode = false; // a finger on a plot scrolls the page
   if (brushable(plot)) brush(plot, data, layout);
@@ -89,8 +89,13 @@ function stacked(layout) {
   layout.height = taller;
 }
 
-function fit(layout, width) {
+function fit(layout, width, data) {
   if (!width || width > NARROW) return;
+  for (const trace of data) {
+    if (!trace.texttemplate) continue; // numbers in cells say what the bar of colours would, which takes their room
+    trace.showscale = false;
+    layout.xaxis = { ...layout.xaxis, tickangle: -90 };
+  }
   stacked(layout);
   const labelled = [layout.yaxis, layout.yaxis2].filter((axis) => axis?.ticktext);
   const widest = () => CHARACTER * Math.max(0,

@@ -1,7 +1,6 @@
 """The surrogates of a run judged, and which of them the report follows."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from hyperlens.explain.models.fitting import SurrogateName
@@ -11,7 +10,7 @@ from hyperlens.sections.cards import meanings
 from hyperlens.sections.explanation import Explanation, Part, Unavailable, attempt
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, table
-from hyperlens.words import number, surrogate_name, tenths
+from hyperlens.words import decimals, number, surrogate_name, tenths
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,13 @@ class Surrogates(Record):
             "How often the surrogate's 95 % band held a trial it had not seen; 95 % would be right."
         )
         folds = "In how many parts the trials were divided for cross-validation."
-        q, short = self.qualities, partial(number, digits=2)
+        q = self.qualities
         return (
             table(
                 Column("surrogate", [x.surrogate for x in q]),
                 Column("verdict", [x.verdict for x in q], meaning=meanings.SURROGATES),
-                Column("R²", [x.r2 for x in q], short, r2),
-                Column("rank correlation", [x.rank_correlation for x in q], short, rank),
+                Column("R²", [x.r2 for x in q], decimals, r2),
+                Column("rank correlation", [x.rank_correlation for x in q], decimals, rank),
                 Column("coverage", [x.coverage for x in q], tenths, held),
                 Column("trials", [x.trials for x in q], number, meanings.TRIALS),
                 Column("folds", [x.folds for x in q], number, folds),

@@ -16,7 +16,7 @@ from hyperlens.notebook import view
 from hyperlens.spaces.cube import BoolArray, FloatArray
 from hyperlens.spaces.points import configurations_of
 from hyperlens.surrogates.protocol import Surrogate
-from hyperlens.words import counted, decimals
+from hyperlens.words import counted, decimals, percent
 
 FEWEST = 10  # trials below which no number of a cross-validation means anything
 GOOD_R2, FAIR_R2 = 0.7, 0.3
@@ -87,11 +87,11 @@ def assess(
     rank = rank_correlation(y, mean)
     coverage = float(np.mean(np.abs(y - mean) <= BAND * std))
     verdict, reason = _judge(r2, coverage, trials)
-    explained = "none" if r2 < 0.005 else f"{r2:.0%}"
+    explained = "none" if r2 < 0.005 else percent(r2)
     sentence = (
         f"Cross-validated on {trials} trials, the {name} explains {explained} of the variance "
         f"(R2 {r2:.2f}), ranks trials with correlation {rank:.2f}, and its 95 % band covers "
-        f"{coverage:.0%}: {reason}."
+        f"{percent(coverage)}: {reason}."
     )
     return Quality(name, r2, rank, coverage, trials, folds, verdict, sentence)
 

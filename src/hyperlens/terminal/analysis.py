@@ -32,7 +32,7 @@ from hyperlens.terminal.text import paragraph, printable
 from hyperlens.words import FIXED, number
 
 MOST_ROWS = 15  # of importance
-ENDED = re.compile(r"\d+ of \d+ trials (failed|were pruned)")
+ENDED = re.compile(r"\d+ of \d+ trials (failed|(?:was|were) pruned)")
 MOST_VALUES = 20  # of the best configuration
 
 

@@ -99,4 +99,5 @@ def _between(record: Confirm | Confirmed, low: float, high: float) -> str:
 def _wide(record: Confirm | Confirmed, width: float) -> str:
     if not record.in_shares:
         return number(width, 2)
-    return f"{number(100 * width, 2)}{FIXED}points"
+    points = number(100 * width, 2)
+    return f"{points}{FIXED}{'point' if points == '1' else 'points'}"

@@ -295,8 +295,8 @@ def _by_whom(history: History, found: Paths, halted: IntArray) -> tuple[str, ...
     if not known:
         return ("Which pruner stopped them is not recorded with the run.",)
     reason, times = known.most_common(1)[0]
-    whom = "Of all" if times == len(trials) else f"Of {times} of {len(trials)}"
-    return (f"{whom} the run says why they were stopped: {reason.rstrip('.')}.",)
+    whom = "all" if times == len(trials) else f"{times} of {len(trials)}"
+    return (f"Why {whom} were stopped, as the run says: {reason.rstrip('.')}.",)
 
 
 def _ends(found: Paths, seed: int) -> tuple[IntArray, FloatArray]:

@@ -21,7 +21,7 @@ import numpy as np
 from hyperlens.runs.history import Data, History, State, Trial
 from hyperlens.spaces.cube import Axis, BoolArray, Cube, FloatArray, IntArray
 from hyperlens.surrogates.random_forest.forest import Forest
-from hyperlens.words import counted
+from hyperlens.words import agreeing, counted
 
 FOLDS = 5
 FEWEST = 2 * FOLDS  # trials at the largest budget, to check against
@@ -83,14 +83,14 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
         return replace(alone, sentence=_without_cost(history, unused), most=unused > len(data.y))
     what = _named(levels, len(history.trials))
     if (why := _untestable(levels)) is not None:
-        return replace(alone, sentence=f"{what} and are left out: {why}", most=lower > len(data.y))
+        return replace(alone, sentence=f"{what} left out: {why}", most=lower > len(data.y))
     end = f"at budget {levels.budget.max():g}" if history.budgets else "at the end"
     finding, doubt, errors = _tested(history.space.cube, levels, end, seed)
     if finding == "equal":
         levels = levels.part(levels.full | levels.pruned)
         finding = "equal" if not levels.full.all() else "worse"
     if finding == "worse":
-        sentence = f"{what} and are left out: with them, {errors}."
+        sentence = f"{what} left out: {agreeing(lower, 'with them')}, {errors}."
         return replace(alone, sentence=sentence, most=lower > len(data.y))
     known = _completed(history, levels, finding == "equal", seed)
     predicted = counted(int((~known.measured).sum()), "configuration")
@@ -100,17 +100,17 @@ def evidence(history: History, objective: str | None = None, seed: int = 0) -> E
             f"{predicted} count as bounds, with the cost that a forest predicts {end} but none "
             f"better than the median of those that were not pruned; with them, {errors}"
         )
-    sentence = f"{what} and are used: {how}."
+    sentence = f"{what} used: {how}."
     return replace(known, doubt=doubt, sentence=sentence, most=lower > len(data.y))
 
 
 def _without_cost(history: History, count: int) -> str | None:
     if not count:
         return None
-    return (
-        f"{count} of {len(history.trials)} trials were pruned and are left out: they recorded no cost "
-        "at a known budget."
+    what = agreeing(
+        count, "were pruned and are left out, as they recorded no cost at a known budget"
     )
+    return f"{count} of {len(history.trials)} trials {what}."
 
 
 def _levels(history: History, objective: str | None) -> _Levels:
@@ -140,14 +140,15 @@ def _spent(trial: Trial) -> float:
 
 
 def _named(levels: _Levels, total: int) -> str:
-    """The trials that are not at the largest budget: "316 of 400 trials were pruned"."""
+    """The trials that are not at the largest budget: "316 of 400 trials were pruned and are"."""
     lower, pruned = int((~levels.full).sum()), int(levels.pruned.sum())
     ways = {
         "were pruned": lower == pruned,
         f"have a budget below {levels.budget.max():g}": pruned == 0,
         f"were pruned ({pruned}) or have a budget below {levels.budget.max():g}": True,
     }
-    return f"{lower} of {total} trials {next(way for way, holds in ways.items() if holds)}"
+    way = next(way for way, holds in ways.items() if holds)
+    return f"{lower} of {total} trials {agreeing(lower, f'{way} and are')}"
 
 
 def _untestable(levels: _Levels) -> str | None:

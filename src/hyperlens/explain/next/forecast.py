@@ -139,7 +139,8 @@ class Forecast(Record):
         low, high, gain = (self.said(float(x[search, at])) for x in numbers)
         if self.gain[search, at] > self.high[search, at]:  # seldom, but then much
             below = percent((1 + self.level) / 2)
-            return f"{gain} on average, and by at most {high} in {below} of cases"
+            bound = f"at most {high}" if float(high) else "nothing"
+            return f"{gain} on average, and by {bound} in {below} of cases"
         return f"{gain} ({percent(self.level)} interval {low} to {high})"
 
     @property

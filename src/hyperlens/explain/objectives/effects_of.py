@@ -33,7 +33,7 @@ class EffectsOf(Record):
 
     @property
     def heading(self) -> str:
-        return f"Effect of {self.parameter} on {first_few([e.objective for e in self.effects], 4)}"
+        return f"Effect of {self.parameter} on {_names(self.effects)}"
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -59,6 +59,10 @@ class EffectsOf(Record):
     @property
     def sentence(self) -> str:
         """Where each objective is best, and whether they agree."""
+        best = {e.best_at for e in self.acting}
+        if len(self.acting) == len(self.effects) > len(best) == 1:
+            value = number(self.values[best.pop()])
+            return f"{self.parameter}: {_names(self.effects)} are best at {value}."
         told = []
         for e in self.effects:
             if np.ptp(e.observed_cost) == 0:
@@ -74,7 +78,7 @@ class EffectsOf(Record):
     def _agreement(self) -> str:
         if len(self.acting) < 2:
             return ""
-        names = first_few([e.objective for e in self.acting], 4)
+        names = _names(self.acting)
         if not self.shared.any():
             return f" No value is nearly best for {names} at once: they are traded for each other here."
         good = [v for v, ok in zip(self.values, self.shared, strict=True) if ok]
@@ -86,7 +90,7 @@ class EffectsOf(Record):
             )
         else:
             where = first_few([number(v) for v in good], 4)
-        return f" All of {names} are nearly best at {where}."
+        return f" {names} are nearly best at {where}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -113,6 +117,12 @@ def _unnoticed(e: Effect) -> float:
     """How far off the mean itself may be, half of a 95 % band at a typical value, or a trifle."""
     unsure = 1.96 * float(np.nanmedian(e.joint))
     return max(unsure, TRIFLE * float(np.ptp(e.observed_cost)))
+
+
+def _names(effects: tuple[Effect, ...]) -> str:
+    """Their objectives, as in "error, latency and size"."""
+    *others, last = (e.objective for e in effects)
+    return f"{', '.join(others)} and {last}"
 
 
 @of_a_run

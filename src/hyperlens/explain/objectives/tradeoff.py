@@ -108,11 +108,12 @@ class Tradeoff(Record):
         if not self.leaders:
             return f"No effect clearly matters most, neither for {a} nor for {b} nor in between."
         only = self.leaders[0].effect
+        for_both = (
+            f"{self.names[only]} matters most for {a} ({self._said(only, 0)}) and for {b} "
+            f"({self._said(only, -1)})"
+        )
         if len(self.leaders) == 1 and first is not None and last is not None:
-            return (
-                f"{self.names[only]} matters most for {a} ({self._said(only, 0)}) and for {b} "
-                f"({self._said(only, -1)}), and for every weighted sum of both."
-            )
+            return f"{for_both}, and for every weighted sum of both."
         alone = [
             f"{self.names[k]} matters most for {name} ({self._said(k, at)})"
             if k is not None
@@ -120,7 +121,9 @@ class Tradeoff(Record):
             for name, k, at in ((a, first, 0), (b, last, -1))
         ]
         text = (
-            f"{alone[0][:1].upper() if first is None else alone[0][:1]}{alone[0][1:]}, {alone[1]}."
+            f"{for_both}."
+            if first == last == only
+            else f"{alone[0][:1].upper() if first is None else alone[0][:1]}{alone[0][1:]}, {alone[1]}."
         )
         steps = [
             f"{self.names[t.effect]} takes over from a weight of {decimals(t.weight)} on "

@@ -41,7 +41,7 @@ INTERVAL = "Where the chance to fail lies at this level, from these counts alone
 EXPECTED = "What a forest expects on average over all other parameters, drawn evenly."
 SHARE = "Part of the variance of failing that is due to this parameter alone (forest)."
 P = "How often chance alone would distribute as many failures as unevenly (permutations)."
-FAILED = "ended in failure"
+FAILED, DIVERGED = "ended in failure", "diverged"
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ class Failures(Record):
         """How many failed and how, and where."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
         how = f" ({kinds})" if len(self.kinds) > 1 or FAILED not in self.kinds else ""
-        told = f"{self.count} of {self.trials} trials failed{how}"
+        ended = "diverged" if list(self.kinds) == [DIVERGED] else f"failed{how}"
+        told = f"{self.count} of {self.trials} trials {ended}"
         if self.rule is None:
             all_of = f" All {self.count} have {_said(self.common)}." if self.common else ""
             return (
@@ -305,7 +306,7 @@ def outcomes(
     complete = np.array([s is State.COMPLETE for s in state], dtype=bool)
     kinds = {FAILED: failed, "without a finite cost": complete & ~finite}
     if not history.keep_tail:
-        kinds["diverged"] = history.diverged(objective) & ~failed
+        kinds[DIVERGED] = history.diverged(objective) & ~failed
     return kinds, ended
 
 

@@ -76,7 +76,9 @@ class Trials(Record):
         text = f"Of {counted(total, 'trial')}, {', '.join(parts)}."
         if self.reasons:
             reason, times = next(iter(self.reasons.items()))
-            text += f" The most frequent reason given, {counted(times, 'time')}: {reason}"
+            text += (
+                f" The most frequent reason given, {counted(times, 'time')}: {reason.rstrip('.')}."
+            )
         return text
 
     @property

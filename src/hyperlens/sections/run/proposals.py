@@ -90,10 +90,9 @@ def unrecorded_card(record: Trials) -> Card | None:
         id="reasons",
         title=TITLE,
         lead=(
-            "No surrogate is recorded that proposed the trials of this run. A trial that is chosen on "
-            "the live page (hyperlens serve), or all with hyperlens explain SOURCE --proposals or "
-            "hl.report(history, path, proposals=True), are explained by one fitted to the trials "
-            "before each.",
+            "This run does not record what proposed its trials. A surrogate fitted to the trials before "
+            "each can stand in: for the trial chosen on the live page (hyperlens serve), for all with "
+            "hyperlens explain SOURCE --proposals or hl.report(history, path, proposals=True).",
         ),
     )
 
