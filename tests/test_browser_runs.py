@@ -156,6 +156,35 @@ def test_budgets_are_short_and_lower_ones_are_used_unless_told(watch: Open, tmp_
         eventually(page, f"!({said})")
 
 
+def test_fifty_thousand_trials_are_drawn_thinned_searched_and_looked_at(
+    watch: Open, tmp_path: Path
+) -> None:
+    many = 50_000
+    rows = [f"{k % 997 / 1e7},{'ab'[k % 2]},{(k % 997 / 997 - 0.3) ** 2}" for k in range(many)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,kind,loss", *rows]) + "\n")
+    source = Source(str(tmp_path / "t.csv"), objective="loss", maximize=False)
+    with served(create_app([source])) as client:
+        seen = watch()
+        page = seen.page
+        quick_only(page)
+        page.goto(client.address + EVERYTHING)
+        settled(page, "overview", "data")
+        assert page.locator("#seen").inner_text() == f"{many} trials"
+        drawn(page, "trace")
+        marks = "document.querySelector('#trace .plot').data.map(({ x }) => x?.length ?? 0)"
+        assert 100 < max(page.evaluate(marks)) < many / 10
+        page.get_by_label("Search in the table").fill(str(many - 1))
+        assert "1.49e-05" in page.locator("#data tbody tr").first.inner_text()
+        found = page.locator("#data tbody a", has_text=str(many - 1))
+        found.click()
+        eventually(page, f"document.querySelector('#trial select').value === '{many - 1}'")
+        page.reload()  # the search and the trial are in the address
+        settled(page, "overview", "data")
+        assert page.locator("#data tbody tr").count() == 1
+        eventually(page, f"document.querySelector('#trial select').value === '{many - 1}'")
+        assert seen.complaints == []
+
+
 def test_what_is_marked_in_parallel_coordinates_is_in_the_address(
     watch: Open, tmp_path: Path
 ) -> None:

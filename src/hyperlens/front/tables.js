@@ -6,7 +6,7 @@ const shown = (value) => {
   if (value === null) return "";
   if (typeof value !== "number" || Number.isInteger(value)) return String(value);
   const short = Number(value.toPrecision(6));
-  return Math.abs(short) < 1e-4 && short ? short.toExponential() : String(short);
+  return Math.abs(short) < 1e-4 && short ? short.toExponential().replace(/e-(\d)$/, "e-0$1") : String(short);
 };
 
 // Numbers before texts, what is missing last, whichever way it is sorted.

@@ -170,7 +170,8 @@ function drawCurves(place, one, other) {
   place.append(plot);
   const data = curves.map(({ number, curve: [x, y] }) => ({ type: "scatter", mode: "lines", name: `trial ${number}`, x, y }));
   const axis = { zeroline: false }; // without automargin, which draws again later, when this may be gone
-  const layout = { height: 240, margin: { l: 64, r: 8, t: 8, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+  const legend = { orientation: "h", x: 0, y: 1, yanchor: "bottom" }; // above, where a phone has room
+  const layout = { height: 240, margin: { l: 64, r: 8, t: 32, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", legend,
     xaxis: { ...axis, title: { text: "step" } }, yaxis: { ...axis, title: { text: literal(toldOf(trialCard()).objective) } } };
   figures.set(plot, { data, layout });
   draw(plot);
