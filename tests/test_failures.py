@@ -203,6 +203,8 @@ def test_every_kind_is_named_and_read_again() -> None:
     assert run.divergence() in record.notes
     again = Record.from_dict(record.to_dict())
     assert isinstance(again, Failures)
+    alone = replace(record, kinds={"diverged": 3}, rule=None, further=(), common=None)
+    assert alone.sentence.startswith("3 of 119 trials diverged; no rule says where")
     assert again.to_json() == record.to_json()
     assert again.lead == record.lead
     figure = record.plot()

@@ -69,6 +69,8 @@ def test_gains_grow_and_lie_in_their_intervals() -> None:
     wider = forecast(history(SQUARE, bowl, 25), level=0.95)
     assert (wider.high >= found.high).all()
     np.testing.assert_array_equal(found.gain, forecast(history(SQUARE, bowl, 25)).gain)
+    seldom = replace(found, low=0 * found.low, high=0 * found.high)
+    assert seldom.sentence.count(" on average, and by nothing in 90") == 2
 
 
 def test_larger_is_better_is_the_same_run_turned_round() -> None:

@@ -156,6 +156,12 @@ def test_pruned_trials_without_a_cost_are_not_passed_over() -> None:
     assert found.sentence is not None
     assert found.sentence.startswith("160 of 200 trials were pruned and are left out")
     assert found.most
+    alone = [t for t in trials if t.state is hl.State.COMPLETE]
+    alone += [t for t in trials if t.state is hl.State.PRUNED][:1]
+    one = evidence(hl.History(SPACE, history.objectives, tuple(alone))).sentence
+    assert one == (
+        f"1 of {len(alone)} trials was pruned and is left out, as it recorded no cost at a known budget."
+    )
 
 
 def test_a_run_without_pruned_trials_is_not_changed() -> None:

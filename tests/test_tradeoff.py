@@ -129,7 +129,13 @@ def test_what_cannot_be_traded_says_so(linear: hl.History) -> None:
 
 def test_one_parameter_may_lead_all_the_way(linear: hl.History) -> None:
     X = linear.vectors
-    same = hl.tradeoff(run(3 * X[:, 0] + X[:, 1], 2 * X[:, 0] + X[:, 2], X))
+    alike = run(3 * X[:, 0] + X[:, 1], 2 * X[:, 0] + X[:, 2], X)
+    same = hl.tradeoff(alike)
+    both = hl.effects_of(alike, "a", surrogate="additive")
+    assert (both.heading, both.sentence) == (
+        "Effect of a on loss and latency",
+        "a: loss and latency are best at 0.",
+    )
     assert "and for every weighted sum of both" in same.sentence
     assert "get better together" in same.reading
 

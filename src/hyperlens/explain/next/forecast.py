@@ -139,7 +139,7 @@ class Forecast(Record):
         low, high, gain = (self.said(float(x[search, at])) for x in numbers)
         if self.gain[search, at] > self.high[search, at]:  # seldom, but then much
             below = percent((1 + self.level) / 2)
-            bound = f"at most {high}" if float(high) else "nothing"
+            bound = f"at most {high}" if self.high[search, at] > 0 else "nothing"
             return f"{gain} on average, and by {bound} in {below} of cases"
         return f"{gain} ({percent(self.level)} interval {low} to {high})"
 
