@@ -9,7 +9,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,61 @@ def test_every_command_that_is_shown_would_run() -> None:
                 load(name).make_context(name, words)
             except Exception as problem:
                 pytest.fail(f"{page} shows hyperlens {shlex.join([name, *words])}: {problem}")
+
+
+def names_shown() -> Iterator[tuple[str, str, str]]:
+    """What pages name: things of the package, options, targets of make, modules, extras."""
+    for page in EVERYWHERE:
+        text = page.read_text(encoding="utf-8")
+        kinds = {
+            "hl": r"\bhl\.(\w+)",
+            "make": r"`make ([a-z-]+)|^make ([a-z-]+) +#",
+            "module": r"python -m ((?:benchmarks|experiments)[\w.]*)",
+            "extra": r"hyperlens\[([a-z]+)\]|\bextra `([a-z]+)`",
+        }
+        if page.parent.name != "results" and page.name != "container.md":  # those of other programs
+            kinds["option"] = r"(?<![\w-])(--[a-z][a-z-]*)"
+        for kind, pattern in kinds.items():
+            for found in re.finditer(pattern, text, re.M):
+                yield page.name, kind, next(filter(None, found.groups()))
+
+
+def test_every_name_that_is_shown_is_there() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    options = {"--help", "--version", "--install-completion", "--show-completion"}
+    for command in map(load, COMMANDS):
+        options |= {flag for p in command.params for flag in (*p.opts, *p.secondary_opts)}
+    there: dict[str, Callable[[str], object]] = {
+        "hl": lambda name: hasattr(hl, name),
+        "make": lambda name: re.search(rf"^{name}:", makefile, re.M),
+        "module": lambda name: any(ROOT.glob(f"{name.replace('.', '/')}*")),
+        "extra": project["optional-dependencies"].__contains__,
+        "option": options.__contains__,
+    }
+    shown = set(names_shown())
+    assert {kind for _, kind, _ in shown} == {*there}
+    wrong = sorted((page, name) for page, kind, name in shown if not there[kind](name))
+    assert not wrong
+
+
+def test_the_python_of_the_first_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(
+        storage="sqlite:///study.db", sampler=optuna.samplers.RandomSampler(seed=0)
+    )
+    study.optimize(
+        lambda trial: (
+            trial.suggest_float("learning_rate", 1e-5, 1, log=True) + trial.suggest_int("k", 1, 9)
+        ),
+        n_trials=20,
+    )
+    (code,) = blocks(ROOT / "README.md")
+    assert "trials=80" in code
+    names: dict[str, Any] = {"loss": lambda c: abs(c["lr"] - 0.01) + (c["optimizer"] == "sgd")}
+    exec(compile(code.replace("trials=80", "trials=4"), "README.md", "exec"), names)
+    assert len(names["history"].trials) == 4
 
 
 @pytest.fixture(scope="module")
