@@ -415,6 +415,7 @@ def test_a_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:
     DEMSAR.rename_axis("dataset").reset_index().to_parquet(tmp_path / "x.parquet")
     numbered = DEMSAR.reset_index(drop=True).rename_axis("dataset")  # OpenML's numbers
     numbered.to_csv(tmp_path / "numbers.csv")
+    DEMSAR.rename_axis("task").to_csv(tmp_path / "european.csv", sep=";", decimal=",")
     for path in tmp_path.iterdir():
         record = hl.compare(read(path), maximize=True)
         assert record.to_json() == expected.to_json(), path

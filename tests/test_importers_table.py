@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import math
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,75 @@ def test_a_table_that_does_not_vary_and_a_cost_that_is_none(tmp_path: Path) -> N
     _sentence(strange)
     with pytest.raises(SpaceError, match="There is no space file"):
         read(path, space="nowhere.json", objective="loss")
+
+
+# What spreadsheets make of a table
+
+COSTS = [(10.0 ** -(k % 4), k * k / 7) for k in range(12)]
+
+
+def test_decimal_commas_between_semicolons_are_read(tmp_path: Path) -> None:
+    def spelt(number: float) -> str:
+        return f"{number:.6e}".replace(".", ",")
+
+    rows = [f"{spelt(lr)};64,32,16;{spelt(loss)}" for lr, loss in COSTS]
+    history = read(_write(tmp_path / "t.csv", *rows, header="lr;layers;loss"), maximize=False)
+    assert [t.values["lr"] for t in history.trials] == pytest.approx([lr for lr, _ in COSTS])
+    assert [t.costs[0] for t in history.trials] == pytest.approx([c for _, c in COSTS], rel=1e-6)
+    assert "decimal commas are read as such: 'lr', 'loss'." in history.notes[0]
+    rows = [f"{lr};{12 if k % 2 else 64},32;{loss}" for k, (lr, loss) in enumerate(COSTS)]
+    pointed = read(_write(tmp_path / "p.csv", *rows, header="lr;layers;loss"), maximize=False)
+    assert pointed.space["layers"].choices == ("64,32", "12,32")  # points elsewhere: no decimals
+    rows = [f'"{str(lr).replace(".", ",")}","0,5"' for lr, _ in COSTS]
+    with pytest.raises(SourceError, match="'0,5' in row 1, which is not a number"):
+        read(_write(tmp_path / "c.csv", *rows, header="lr,loss"), maximize=False)
+
+
+def test_spaces_beside_separators_are_no_part_of_names_and_texts(tmp_path: Path) -> None:
+    rows = [f"{lr}, {'adam' if k % 2 else 'sgd'} , {loss}" for k, (lr, loss) in enumerate(COSTS)]
+    history = read(_write(tmp_path / "t.csv", *rows, header="lr, opt , loss"), maximize=False)
+    assert history.space["opt"].choices == ("sgd", "adam")
+    assert history.objectives[0].name == "loss"
+
+
+def test_dates_and_names_of_rows_are_no_parameters(tmp_path: Path) -> None:
+    header = "lr,on,at,code,price,opt,loss"
+    rows = [
+        f'{lr},{k % 3 + 1}.01.2026,2026-01-{k + 1:02} 10:00,t-{k},"{k + 1},000 $",{"ab"[k % 2]},{loss}'
+        for k, (lr, loss) in enumerate(COSTS)
+    ]
+    path = _write(tmp_path / "t.csv", *rows, header=header)
+    history = read(path, maximize=False)
+    assert set(history.space.names) == {"lr", "opt"}
+    told = "\n".join(history.notes)
+    assert "name trials or say when these ran: 'on', 'at', 'code';" in told
+    assert "written with signs, commas or units: 'price'; write them plainly" in told
+    asked = read(path, maximize=False, parameters=["lr", "code"])
+    assert set(asked.space.names) == {"lr", "code"}
+    few = read(_write(tmp_path / "few.csv", *rows[:9], header=header), maximize=False)
+    assert "code" in few.space.names  # of nine rows any column of texts may tell them apart
+    frame = pd.read_csv(path, parse_dates=["at"])[["lr", "at", "opt", "loss"]]
+    assert set(read(frame, maximize=False).space.names) == {"lr", "opt"}
+
+
+@pytest.mark.parametrize("member", ["xl/workbook.xml", "content.xml"])
+def test_a_spreadsheet_says_what_to_give_instead(tmp_path: Path, member: str) -> None:
+    path = tmp_path / "trials.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(member, "<workbook/>")
+    old = tmp_path / "trials.xls"
+    old.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 600)
+    for sheet in (path, old):
+        with pytest.raises(SourceError, match=r"is a spreadsheet; save its sheet of trials as CSV"):
+            read(sheet)
+
+
+def test_a_line_longer_than_the_header_is_named(tmp_path: Path) -> None:
+    path = _write(tmp_path / "t.csv", "a,loss", "1,2", header="# my results")
+    with pytest.raises(
+        SourceError, match="line 2 has 2 cells where the header, '# my results', has 1"
+    ):
+        read(path)
 
 
 def test_a_frame_with_a_column_twice_is_refused() -> None:

@@ -74,7 +74,19 @@ def test_rows_of_which_nothing_is_known_are_not_listed(capsys: pytest.CaptureFix
     assert len(capsys.readouterr().out.splitlines()) == 22
 
 
-@pytest.mark.parametrize("name", ["importance", "winner", "validation", "trials"])
+COSTS = {
+    name: [0.1 + 0.0317 * k + step * (k + 1) for k in range(10)]
+    for name, step in {"random": 0.0123, "bayes": 0.0107, "grid": 0.0231}.items()
+}
+
+
+def test_an_objective_without_a_number_has_no_range() -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0], "loss": [np.nan, np.nan]})
+    facts = dict(hl.validate(frame, maximize=False).facts)
+    assert facts["objective"] == "loss (minimised), a finite number in no trial"
+
+
+@pytest.mark.parametrize("name", ["importance", "winner", "validation", "trials", "compare"])
 def test_tables_fit_80_columns_and_lose_nothing(name: str) -> None:
     history = table(4, 24, lambda X: X[:, 0] ** 2 * 1234.5678 + X[:, 1])
     made: dict[str, Callable[[], Record]] = {
@@ -82,6 +94,7 @@ def test_tables_fit_80_columns_and_lose_nothing(name: str) -> None:
         "winner": lambda: hl.winner(history, noise=0.0),
         "validation": lambda: hl.validate(pd.DataFrame({"lr": [1.0, 2.0], "loss": [3.0, 4.0]})),
         "trials": lambda: hl.trials(history),
+        "compare": lambda: hl.compare(COSTS, maximize=False),
     }
     for shown in made[name]().tables:
         console = Console(width=80, record=True, file=StringIO())

@@ -160,6 +160,13 @@ TOPICS = {
 }
 COMMANDS = {name: about for topic in TOPICS.values() for name, about in topic.items()}
 WIDEST = max(map(len, COMMANDS))
+# Pydantic's words for a wrong option, which Typer hands on, in ours
+PLAINER = {
+    ": Value error, ": ": ",
+    ": Input should be ": ": it should be ",
+    "a valid integer, unable to parse string as an integer": "a whole number",
+    "a valid number, unable to parse string as a number": "a number",
+}
 
 
 class Commands(TyperGroup):
@@ -251,6 +258,8 @@ def _usage(problem: Any) -> str:
     """A wrong call in one sentence."""
     command = problem.ctx.command_path if getattr(problem, "ctx", None) else "hyperlens"
     said = problem.format_message().rstrip(".")
+    for words, plain in PLAINER.items():
+        said = said.replace(words, plain)
     unknown = re.fullmatch(r"No such command '(.*)'", said)
     near = get_close_matches(unknown[1], COMMANDS, 1) if unknown else []
     return f"{said}; {f'try {near[0]!r}, or ' if near else ''}see '{command} --help'."

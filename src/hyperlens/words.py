@@ -11,6 +11,7 @@ import numpy as np
 FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 SLIGHT = 0.001  # a share of the variance below this is not worth a word
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 SURROGATES = {
     "additive": "additive Gaussian process",
     "gp": "Gaussian process",
@@ -42,6 +43,16 @@ def told_apart(values: Sequence[float], digits: int = 4, most: int = 12) -> Call
     while digits < most and len({number(v, digits) for v in different}) < len(different):
         digits += 1
     return partial(number, digits=digits)
+
+
+def with_a_point(cell: Any) -> Any:
+    """A text that is a number with a decimal comma, with a point; anything else as it is.
+
+    >>> with_a_point("1,5e-05"), with_a_point("64,32,16"), with_a_point("0.1")
+    ('1.5e-05', '64,32,16', '0.1')
+    """
+    comma = isinstance(cell, str) and _COMMA.fullmatch(cell)
+    return cell.replace(",", ".") if comma else cell
 
 
 def decimals(x: float, unknown: str = "–") -> str:

@@ -120,7 +120,7 @@ class Comparison(Record):
             Column("difference", [x.difference for x in p], number, median),
             Column(interval, [(x.low, x.high) for x in p], between(number), where),
             Column("effect", [x.effect for x in p], decimals, EFFECT),
-            Column("p", [x.p for x in p], p_value, alone),
+            Column("p", [x.p for x in p], p_value, alone, wide=True),
             Column(adjusted, [x.adjusted for x in p], p_value, family),
             Column("different", ["yes" if x.different else "no" for x in p], wide=True),
         )

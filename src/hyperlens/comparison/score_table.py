@@ -14,6 +14,7 @@ import numpy as np
 
 from hyperlens.errors import NO_PARQUET, AnalysisError, SourceError, listed
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.words import with_a_point
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -77,6 +78,8 @@ def read(path: str | Path) -> DataFrame:
                 f"Line {number} of '{path}' has {len(row)} cells where its header has "
                 f"{len(rows[0])}; check its separators and quotes."
             )
+    if separator == ";":  # between semicolons a comma within a number is a decimal comma
+        rows[1:] = [[with_a_point(cell) for cell in row] for row in rows[1:]]
     return pandas.DataFrame(rows[1:], columns=[name.strip() for name in rows[0]], dtype=object)
 
 

@@ -10,6 +10,7 @@ from hyperlens.errors import SourceError
 from hyperlens.importers.files import load_json, start_of
 from hyperlens.importers.optuna.journal import read_journal
 from hyperlens.importers.optuna.study import from_file
+from hyperlens.importers.packed import SPREADSHEET
 from hyperlens.importers.raw_run import RawRun, as_history
 from hyperlens.importers.read_options import ReadOptions
 from hyperlens.importers.tables import amltk, cave, neutral_folder, table
@@ -29,6 +30,7 @@ from hyperlens.importers.tools import (
 from hyperlens.runs.history import History
 
 _SCHEMA = 2**17  # bytes at the start of a SQLite file, with the names of its tables
+_OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 REMEDY = (
     "give a storage of Optuna, the folder or log of another tool as it was written, or a table as CSV, "
@@ -75,6 +77,8 @@ def folder_kind(folder: Path) -> Kind | None:
 def file_kind(path: Path) -> Kind | None:
     """What a file is, by its first bytes, by what its JSON holds, or by its name."""
     start = start_of(path)
+    if start.startswith(_OLD_WORKBOOK):
+        raise SourceError(SPREADSHEET.format(path))
     if start.startswith(b"SQLite format 3\0"):
         schema = start_of(path, _SCHEMA)
         if vizier.recognised(schema):

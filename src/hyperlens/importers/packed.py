@@ -42,6 +42,7 @@ _READ = {
     *("", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".yaml", ".yml", ".log", ".pcs"),
     *(".db", ".sqlite", ".sqlite3", ".parquet", ".journal", ".gz", ".bz2", ".xz", ".zip"),
 }
+SPREADSHEET = "The file '{}' is a spreadsheet; save its sheet of trials as CSV and give that."
 Member = tuple[str, int, IO[bytes]]  # a file of an archive: its name, size and content
 
 
@@ -174,6 +175,8 @@ def _archive(path: Path, how: str) -> Iterator[Iterator[Member]]:
     """The plain files of an archive; of no link, no device and no folder."""
     if how == "zip":
         with zipfile.ZipFile(path) as archive:
+            if {"xl/workbook.xml", "xl/workbook.bin", "content.xml"} & {*archive.namelist()}:
+                raise SourceError(SPREADSHEET.format(path))
             entries = (e for e in archive.infolist() if not e.is_dir())
             yield ((e.filename, e.file_size, archive.open(e)) for e in entries)
     else:

@@ -123,11 +123,11 @@ class Validation(Record):
         ]
         for objective in self.objectives:
             direction = "maximised" if objective.maximize else "minimised"
-            reach = f"{number(objective.lowest)} to {number(objective.highest)}"
-            line = (
-                f"{objective.name} ({direction}), {reach} in {counted(objective.trials, 'trial')}"
-            )
-            facts.append(("objective", line))
+            reach = "a finite number in no trial"
+            if objective.trials:
+                ends = f"{number(objective.lowest)} to {number(objective.highest)}"
+                reach = f"{ends} in {counted(objective.trials, 'trial')}"
+            facts.append(("objective", f"{objective.name} ({direction}), {reach}"))
         if set(self.budgets) != {"none"}:
             facts.append(("budgets", _counts({f"at {b}": n for b, n in self.budgets.items()})))
         facts.append(("seeds", str(self.seeds or "not recorded")))

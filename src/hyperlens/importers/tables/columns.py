@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from hyperlens.errors import SourceError, listed
-from hyperlens.importers.directions import is_result, measured
+from hyperlens.importers.directions import measured
 from hyperlens.importers.read_options import ReadOptions
+from hyperlens.importers.tables.aside import left_aside
 from hyperlens.importers.tables.details import KNOWN
 from hyperlens.runs.history import Objective
 from hyperlens.runs.limits import limits_of
@@ -60,21 +62,22 @@ def assign_roles(
     space: Space | None,
     options: ReadOptions,
     what: str,
-    numeric: Callable[[str], bool],
+    cells: Callable[[str], list[Any]],
 ) -> Roles:
     """What each column is, by the header, the space, and what the user says.
 
-    `numeric` tells whether a column holds numbers alone, as results do.
+    `cells` are the values of a column: results hold numbers alone.
     """
     notes: list[str] = []
     costs, directed = _costs(columns, space, options, what, notes)
     rest = [c for c in columns if c not in costs]
     limited = _limited(rest, options)
-    results: list[str] = []
+    aside: list[tuple[str, list[str]]] = []
     if space is None:
         free = rest if options.parameters else [c for c in rest if c not in limited]
-        results = [c for c in free if is_result(c) and numeric(c)] if not options.parameters else []
-        parameters = _without_space(free, options, what, notes, results)
+        if not options.parameters:
+            aside = left_aside(free, cells)
+        parameters = _without_space(free, options, what, notes, aside)
     else:
         parameters, missing = _columns_of(space.names, rest)
         if missing:
@@ -85,7 +88,7 @@ def assign_roles(
     taken = {*parameters, *(c for c in rest if space is not None and c in space.constants)}
     limited = {c: name for c, name in limited.items() if c not in taken}
     details = _details([c for c in rest if c not in taken])
-    known = {*taken, *details.values(), *limited, *results}
+    known = {*taken, *details.values(), *limited, *(c for _, found in aside for c in found)}
     ignored = [c for c in rest if c not in known]
     return Roles(parameters, costs, directed, details, limited, ignored, notes)
 
@@ -182,7 +185,7 @@ def _without_space(
     options: ReadOptions,
     what: str,
     notes: list[str],
-    results: Sequence[str],
+    aside: Sequence[tuple[str, Sequence[str]]],
 ) -> dict[str, str]:
     """The columns that the user names, that the header marks, or that nothing else explains."""
     if options.parameters:
@@ -213,14 +216,11 @@ def _without_space(
             f"{what} has no column that could be a parameter; name them with --parameters A,B "
             "(parameters= in Python)."
         )
-    found = [c for c in left if c in results]
-    if 0 < len(found) < len(left):
-        left = [c for c in left if c not in found]
-        notes.append(
-            f"Taken as results by their names, not as parameters: {listed(found)}; explain one with "
-            "--objective COLUMN (objective= in Python), or name the parameters with --parameters A,B "
-            "(parameters= in Python)."
-        )
+    for sentence, columns in aside:
+        found = [c for c in left if c in columns]
+        if 0 < len(found) < len(left):
+            left = [c for c in left if c not in found]
+            notes.append(sentence.format(listed(found)))
     notes.append(
         f"Taken as parameters: {listed(left)}; name others with --parameters A,B (parameters= in "
         "Python)."

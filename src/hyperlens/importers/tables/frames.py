@@ -6,6 +6,7 @@ import csv
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -13,7 +14,9 @@ from typing import IO, TYPE_CHECKING, Any
 from hyperlens.errors import NO_PARQUET, SourceError, listed
 from hyperlens.importers.extent import check_extent
 from hyperlens.importers.files import json_lines, load_json
+from hyperlens.importers.tables.spreadsheets import with_points
 from hyperlens.importers.values import flat, one_line
+from hyperlens.words import counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -108,21 +111,24 @@ def csv_frame(content: Path | bytes, what: str) -> DataFrame:
     def opened() -> IO[bytes]:
         return BytesIO(content) if isinstance(content, bytes) else content.open("rb")
 
+    sep = ","
     try:
         rows = _check_size(opened, what)
         sep = _check_header(opened, rows, what)
         with warnings.catch_warnings(), opened() as file:
             warnings.simplefilter("error", pandas.errors.ParserWarning)
-            return pandas.read_csv(
+            frame = pandas.read_csv(
                 file, sep=sep, dtype=str, na_filter=False, index_col=False, encoding="utf-8-sig"
             )
+        return with_points(frame) if sep == ";" else frame
     except UnicodeDecodeError as problem:
         raise SourceError(
             f"{what} is not text in UTF-8; save it again with that encoding."
         ) from problem
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, csv.Error) as problem:
+        why = _uneven(opened, sep) or one_line(problem)
         raise SourceError(
-            f"{what} is not a well-formed CSV ({one_line(problem)}); check its separators and quotes."
+            f"{what} is not a well-formed CSV ({why}); check its separators and quotes."
         ) from problem
     except OSError as problem:
         raise SourceError(
@@ -155,6 +161,20 @@ def _check_header(opened: Callable[[], IO[bytes]], rows: int, what: str) -> str:
     check_extent(what, rows=rows, columns=len(header))
     check_names(header, what)
     return separator
+
+
+def _uneven(opened: Callable[[], IO[bytes]], separator: str) -> str | None:
+    """Which line has more cells than the header, if that is what is wrong."""
+    with TextIOWrapper(opened(), encoding="utf-8-sig", newline="") as file, suppress(csv.Error):
+        lines = csv.reader(file, delimiter=separator)
+        header = next(filter(None, lines), [])
+        for row in lines:
+            if len(row) > len(header):
+                return (
+                    f"line {lines.line_num} has {counted(len(row), 'cell')} where the header, "
+                    f"{separator.join(header)[:60]!r}, has {len(header)}"
+                )
+    return None
 
 
 def check_names(names: Sequence[str], what: str) -> None:

@@ -19,13 +19,14 @@ from hyperlens.importers.tables.cells import bad_cost, numbers, typed, values
 from hyperlens.importers.tables.columns import assign_roles, ignored_note
 from hyperlens.importers.tables.details import read_details
 from hyperlens.importers.tables.frames import check_names, read_frame
+from hyperlens.importers.tables.spreadsheets import without_margins
 from hyperlens.importers.tables.steps import find_steps
 from hyperlens.importers.tables.wandb import unpacked
 from hyperlens.runs.curve import Curve
 from hyperlens.runs.history import History, State, Trial
 from hyperlens.runs.limits import with_limits
 from hyperlens.spaces.cube import BoolArray
-from hyperlens.spaces.parameter import Kind, Parameter, is_number
+from hyperlens.spaces.parameter import Kind, Parameter
 from hyperlens.spaces.space import Space, as_space
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ Rows = list[dict[str, Any]]
 
 def from_file(path: Path, start: bytes, options: ReadOptions) -> History:
     """Read a table out of a file."""
-    return from_rows(read_frame(path, start), options, f"table {path.name}", f"The table '{path}'")
+    frame = without_margins(read_frame(path, start))
+    return from_rows(frame, options, f"table {path.name}", f"The table '{path}'")
 
 
 def from_frame(frame: DataFrame, options: ReadOptions) -> History:
@@ -114,17 +116,17 @@ def from_rows(frame: DataFrame, options: ReadOptions, source: str, what: str) ->
     if space is not None and options.parameters:
         raise parameters_refused()
 
-    def numeric(column: str) -> bool:
-        return all(map(is_number, typed(frame[column])[1]))
+    def cells(column: str) -> list[Any]:
+        return typed(frame[column])[1]
 
-    roles = assign_roles(columns, space, options, what, numeric)
+    roles = assign_roles(columns, space, options, what, cells)
     if len(frame) == 0:
         raise SourceError(f"{what} has no rows; give one row for each trial.")
     notes = list(frame.attrs.get("notes", ()))
     steps = find_steps(frame, roles, space, options, what)
     if steps is not None:
         others = [c for c in columns if c != steps.column]
-        roles = assign_roles(others, space, options, what, numeric)
+        roles = assign_roles(others, space, options, what, cells)
         notes += steps.notes
     notes += roles.notes
     costs = [numbers(frame[column], column, bad_cost) for column in roles.costs]
