@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 collect_ignore = ["docstring_examples.py"]  # an extension of what builds the site, not needed here
 if importlib.util.find_spec("botorch") is None:
     collect_ignore.append("botorch_models.py")  # for `make botorch`, in an environment of its own
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that tests start inherit it
 
 
 def data_dir() -> Path:
