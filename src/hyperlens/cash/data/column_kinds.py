@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperlens.cash.models.preprocessing import as_days, text
 from hyperlens.cash.models.text_columns import is_own, is_text
 from hyperlens.errors import SourceError, listed
+from hyperlens.words import with_a_point
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +32,10 @@ MOST_PART = 0.95  # of the cells that are there decide what a column is
 FORMATS = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
 ID = re.compile(r"(?i)(^|[ _.-])(id|index|key|uuid|guid|nr|unnamed: \d+)$|[a-z](Id|ID)$")
 FEW_ROWS = 10  # in which any column may tell rows apart
-COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")  # a number with a decimal comma
 SIGNS = re.compile(r"[\s$€£¥%'’]|CHF|EUR|USD|GBP")  # what people write around and within numbers
-BARE = re.compile(r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,](\d+|-))?")  # what is left then
+BARE = re.compile(
+    r"[+-]?(\d+|\d{1,3}([.,]\d{3})+)([.,](\d+|-))?([eE][+-]?\d+)?"
+)  # what is left then
 MOST_LOOKED_AT = 10_000  # cells, to see whether they look like numbers
 DECIMAL_COMMA = "is read with decimal commas"
 
@@ -121,13 +123,8 @@ def as_numbers(cells: pd.Series, decimal: str = ".") -> pd.Series:
     if cells.dtype.kind == "O":
         cells = cells.astype(object)
         if decimal == ",":
-            cells = cells.map(_with_a_point)
+            cells = cells.map(with_a_point)
     return pd.to_numeric(cells, errors="coerce").astype(float)
-
-
-def _with_a_point(cell: Any) -> Any:
-    comma = isinstance(cell, str) and COMMA.fullmatch(cell)
-    return cell.replace(",", ".") if comma else cell
 
 
 def looks_numeric(present: pd.Series) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,7 +161,11 @@ def _check_names(
 ) -> None:
     if names.count(target) != 1:
         many = "more than one" if target in names else "no"
-        raise TableError(f"There is {many} column '{target}'; the table has {listed(names, 20)}.")
+        near = [] if target in names else get_close_matches(target, names, 1)
+        meant = f" Did you mean '{near[0]}'?" if near else ""
+        raise TableError(
+            f"There is {many} column '{target}'; the table has {listed(names, 20)}.{meant}"
+        )
     for option, columns in (("keep", keep), ("drop", drop)):
         if target in columns:
             raise TableError(
