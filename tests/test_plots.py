@@ -414,7 +414,7 @@ def test_bias_shows_the_path_and_each_parameter() -> None:
     assert list(path.y) == [0.9, 0.5, 0.3]
     assert even.line.dash == "dash"
     assert list(even.y) == [0.5, 0.25, 0.1]
-    uneven, rest = named(figure, "uneven (p ≤ 0.05)"), named(figure, "as if even (p > 0.05)")
+    uneven, rest = named(figure, "uneven"), named(figure, "as if even")
     assert (list(uneven.y), list(uneven.x), list(uneven.customdata)) == (["lr"], [0.4], [0.002])
     assert (list(rest.y), list(rest.x), list(rest.customdata)) == (["opt"], [0.05], [0.6])
     assert "%{customdata" in uneven.hovertemplate

@@ -10,6 +10,7 @@ import numpy as np
 
 FIXED = "\N{NO-BREAK SPACE}"  # keeps a number and its unit on one line
 FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
+FAR, MOST_DIGITS = 100, 15  # times their differences, from which on; that a float tells apart
 SLIGHT = 0.001  # a share of the variance below this is not worth a word
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 SURROGATES = {
@@ -53,6 +54,32 @@ def with_a_point(cell: Any) -> Any:
     """
     comma = isinstance(cell, str) and _COMMA.fullmatch(cell)
     return cell.replace(",", ".") if comma else cell
+
+
+def digits_of(values: Any, digits: int = 4) -> int:
+    """How many digits numbers need: more where all are so far from 0 that these hardly tell them apart,
+    so many that about three are left for what they differ by.
+
+    >>> digits_of([1000000.25, 1000000.5]), digits_of([0.25, 0.5])
+    (9, 4)
+    """
+    known = np.asarray(values, dtype=float).ravel()
+    known = known[np.isfinite(known)]
+    largest, apart = (
+        (float(np.abs(known).max()), float(np.ptp(known))) if len(known) else (0.0, 0.0)
+    )
+    if not 0 < apart < largest / FAR:
+        return digits
+    return min(digits - 1 + math.floor(math.log10(largest / apart)), MOST_DIGITS)
+
+
+def beside(values: Any, digits: int = 4) -> Callable[[Any], str]:
+    """Writes numbers that are to be told from these.
+
+    >>> [beside([1000000.25, 1000000.5])(v) for v in (1000000.25, 1000000.5)]
+    ['1000000.25', '1000000.5']
+    """
+    return partial(number, digits=digits_of(values, digits))
 
 
 def decimals(x: float, unknown: str = "–") -> str:

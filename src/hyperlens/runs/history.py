@@ -22,7 +22,7 @@ from hyperlens.runs.search_plan import SearchPlan
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
 from hyperlens.spaces.space import Space
 from hyperlens.tables import from_frame
-from hyperlens.words import agreeing, counted, first_few, number, printable
+from hyperlens.words import agreeing, beside, counted, first_few, number, printable
 
 MOST_SHOWN = 6  # values of a trial in a line
 MOST_NUMBER = 2**63 - 1  # of a trial
@@ -186,7 +186,8 @@ class History:
             with suppress(AnalysisError):  # nothing is complete
                 trial = self.best(objective.name)
                 cost = trial.costs[self.objectives.index(objective)]
-                best += f", best {number(cost)} in trial {trial.number}"
+                shown = beside(self.data(objective.name).y)(cost)
+                best += f", best {shown} in trial {trial.number}"
             parts.append(best)
         return f"{'; '.join(parts)}."
 

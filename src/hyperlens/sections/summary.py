@@ -89,7 +89,7 @@ def _facts(records: Records) -> tuple[Fact, ...]:
     facts = [
         Fact(
             f"best {overview.objective}",
-            say.number(overview.best),
+            overview.shown(overview.best),
             f"trial {overview.best_trial}, {way} is better{_within(overview)}{_besides(records)}"
             f"{_instead(records)}",
             meanings.BEST,

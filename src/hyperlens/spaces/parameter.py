@@ -276,3 +276,15 @@ def _key(value: Any) -> tuple[str, Any]:
     if is_number(value):
         return ("number", float(value))
     return ("text", str(value)) if isinstance(value, str) else ("other", repr(value))
+
+
+def natural_end(lower: float, upper: float, whole: bool, at_upper: bool) -> bool:
+    """Is there nothing beyond an end of a range: beyond 0 or 1 of what is counted, below 0 of what is
+    positive, above 1 of what is a part?
+
+    >>> natural_end(0.0, 0.7, False, False), natural_end(0.0, 0.7, False, True)
+    (True, False)
+    """
+    if at_upper:
+        return upper == 1 and lower >= 0
+    return lower == 0 or (whole and lower == 1)

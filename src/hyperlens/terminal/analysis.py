@@ -116,7 +116,7 @@ def _facts(analysis: Analysis) -> Table:
     if isinstance(front, ParetoFront):
         beside = printable(front.besides(overview.best_trial, overview.objective))
     where = f"in trial {overview.best_trial}{beside and f' ({beside})'}{least}"
-    rows.add_row("best", Text(f"{number(overview.best)} {where}"))
+    rows.add_row("best", Text(f"{overview.shown(overview.best)} {where}"))
     values = [f"{k}{FIXED}={FIXED}{number(v)}" for k, v in overview.best_values.items()]
     if len(values) > MOST_VALUES:
         values[MOST_VALUES:] = [f"and {len(values) - MOST_VALUES} more"]

@@ -22,7 +22,7 @@ from hyperlens.explain.confirm.about import About, Kind, about_of
 from hyperlens.explain.confirm.choosing import Chosen, choose, effects_of, exact, inside, rivals
 from hyperlens.explain.confirm.sought import Sought
 from hyperlens.explain.models.fitting import Fitted, fit
-from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
+from hyperlens.explain.models.verdict import PLENTY, Verdict, judge, of_surrogate
 from hyperlens.explain.next.failing import failing_notes
 from hyperlens.explain.run.trials import Tick, ticks
 from hyperlens.proposal import PROPOSAL, Proposal
@@ -206,9 +206,10 @@ def _check(history: History, fitted: Fitted, about: About) -> None:
             f"{at_random}."
         )
     if fitted.quality.verdict == "do not trust":
+        remedy = of_surrogate(fitted.quality).remedy if count >= PLENTY else at_random
         raise AnalysisError(
             f"The {fitted.quality.surrogate} predicts next to nothing of trials it has not seen (R2 "
-            f"{fitted.quality.r2:.2f}), so it cannot say which would settle anything; {at_random}."
+            f"{fitted.quality.r2:.2f}), so it cannot say which would settle anything; {remedy}."
         )
     if about.kind in ("effect", "importance"):
         _check_effects(history, model, about)

@@ -1,7 +1,7 @@
 """Partial dependence: how the cost depends on one or two parameters, with a confidence band
 (Friedman 2001; Moosbauer et al. 2021)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -20,6 +20,7 @@ from hyperlens.explain.models.leader import named_or_leader
 from hyperlens.explain.models.training import Cap, Training
 from hyperlens.explain.models.verdict import (
     Verdict,
+    failed_vectors,
     grounds,
     judge,
     of_band,
@@ -36,7 +37,7 @@ from hyperlens.surrogates.quality import FEWEST, Quality
 from hyperlens.surrogates.random_forest.forest import Forest
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import number, percent, setting
+from hyperlens.words import beside, number, percent, setting
 
 Band = Literal["pointwise", "joint"]
 
@@ -90,6 +91,8 @@ class Effect(Record):
     verdict: Verdict
     notes: tuple[str, ...]
     observed_number: tuple[int, ...] = ()  # of those trials
+    predicted: tuple[Any, ...] = ()  # of one parameter: its values in trials learnt from unmeasured
+    failed: tuple[Any, ...] = ()  # and in those that failed, in any way
 
     @property
     def change(self) -> float:
@@ -129,14 +132,23 @@ class Effect(Record):
 
     @cached_property
     def gaps(self) -> list[Gap]:
-        """Stretches of a numeric parameter without a trial, widest first; one parameter only."""
+        """Stretches of a numeric parameter without a trial that is learnt from, widest first; one
+        parameter only."""
         return gaps(self)
 
     @property
     def untried(self) -> list[Any]:
-        """Categories that no trial used."""
+        """Categories of which no trial is learnt from."""
         tried = zip(self.values[0], self.support.tolist(), strict=True)
         return [value for value, trials in tried if trials == 0]
+
+    def shown(self, cost: Any) -> str:
+        """A cost with the digits that tell it from the others of the curve and its band."""
+        return self._cost(float(cost))
+
+    @cached_property
+    def _cost(self) -> Callable[[Any], str]:
+        return beside(np.r_[self.mean, self.low, self.high])
 
     @property
     def sentence(self) -> str:
@@ -160,9 +172,9 @@ class Effect(Record):
         return (
             table(
                 *(Column(name, values, setting) for name, values in axes),
-                Column(self.objective, self.mean, number),
+                Column(self.objective, self.mean, self.shown),
                 Column("std", self.std, number, BANDS[self.band]),
-                Column(band, ends(self.low, self.high), between(number), BANDS[self.band]),
+                Column(band, ends(self.low, self.high), between(self.shown), BANDS[self.band]),
                 Column("trials nearest", self.support, lambda trials: f"{trials:.0f}"),
             ),
         )
@@ -313,12 +325,18 @@ def _trials(
     seen = active & data.measured
     trials = [history.trials[i] for i in data.rows[seen]]
     names = [history.space.names[j] for j in columns]
-    return {
+    found: dict[str, Any] = {
         "observed": tuple(tuple(t.values[name] for t in trials) for name in names),
         "observed_cost": sign * data.y[seen],
         "observed_number": tuple(t.number for t in trials),
         "support": _support(X[active], points),
     }
+    if len(columns) == 1:
+        others = {"predicted": data.X[active & ~data.measured], "failed": failed_vectors(history)}
+        for name, vectors in others.items():
+            known = vectors[~np.isnan(vectors[:, columns[0]])]
+            found[name] = tuple(values[names[0]] for values in history.space.decode(known))
+    return found
 
 
 def _singles(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperlens.explain.models.verdict import guessed
+from hyperlens.spaces.parameter import natural_end
 from hyperlens.words import counted, effect_name, number, percent
 
 if TYPE_CHECKING:
@@ -61,21 +62,34 @@ def _guessed(record: Effect) -> str:
         if not unused:
             return ""
         more = f" or {len(unused) - MOST_GAPS} more" * (len(unused) > MOST_GAPS)
+        lost = sum(value in record.untried for value in record.failed)
         return (
-            f"No trial used {' or '.join(unused[:MOST_GAPS])}{more}; what is shown there is the "
-            "surrogate's guess."
+            f"No trial used {' or '.join(unused[:MOST_GAPS])}{more}{_but(lost)}; what is shown there is "
+            "the surrogate's guess."
         )
     gaps = record.gaps
     if not gaps:
         return ""
+    lost = sum(any(_inside(value, gap) for gap in gaps) for value in record.failed)
     if gaps == [(None, None)]:
-        return f"No trial has a {record.parameters[0]}; the whole curve is the surrogate's guess."
+        which = f"No trial has a {record.parameters[0]}{_but(lost)}"
+        return f"{which}; the whole curve is the surrogate's guess."
     places = [_between(gap) for gap in gaps[:MOST_GAPS]]
     if len(gaps) > MOST_GAPS:
         left = len(gaps) - MOST_GAPS
         places.append(f"in {left} narrower stretch{'es' * (left > 1)}")
     where = places[0] if len(places) == 1 else f"{', '.join(places[:-1])} or {places[-1]}"
-    return f"No trial lies {where}; the curve there is the surrogate's guess."
+    return f"No trial lies {where}{_but(lost)}; the curve there is the surrogate's guess."
+
+
+def _but(lost: int) -> str:
+    """That trials which failed are there all the same."""
+    return f", but for {lost} that failed" if lost else ""
+
+
+def _inside(value: Any, gap: Gap) -> bool:
+    low, high = gap
+    return (low is None or low < value) and (high is None or value < high)
 
 
 def _between(gap: Gap) -> str:
@@ -99,10 +113,13 @@ def _curve(record: Effect, best: int, change: float) -> tuple[str, str]:
     near = f" Values from {number(low, 3)} to {number(high, 3)} are nearly as good." * (
         first < last
     )
-    seen = [v for v in record.observed[0] if v is not None and math.isfinite(v)]
+    tried = (*record.observed[0], *record.predicted)
+    seen = [v for v in tried if v is not None and math.isfinite(v)]
     there = sum(low <= v <= high for v in seen)
     edge = {0: "lower", len(values) - 1: "upper"}.get(best)
-    if edge and there:
+    sure = record.verdict.known and not record.unsure > change
+    whole = not isinstance(values[0], float)
+    if edge and there and sure and not natural_end(values[0], values[-1], whole, best > 0):
         near += f" That is the {edge} end of its range: a wider range may hold better values."
     support = (
         f"{there} of {counted(len(seen), 'trial')} lie{'s' if there == 1 else ''} there."
@@ -116,7 +133,7 @@ def _category(record: Effect, best: int, change: float) -> tuple[str, str]:
     name, values = record.parameters[0], record.values[0]
     worst = int(np.nanargmin(record.mean) if record.maximize else np.nanargmax(record.mean))
     place = _best(record, best, f"{name} = {values[best]}", f", {_from(record, best)}")
-    mean = number(float(record.mean[worst]))
+    mean = record.shown(record.mean[worst])
     return f"{place} It is worst with {values[worst]} ({mean}, {_from(record, worst)}).", ""
 
 
@@ -145,7 +162,7 @@ def _near(name: str, value: Any) -> str:
 
 
 def _best(record: Effect, best: int, where: str, support: str = "") -> str:
-    mean = number(float(record.mean[best]))
+    mean = record.shown(record.mean[best])
     return (
         f"Averaged over all other parameters, {record.objective} is best with {where} "
         f"(mean {mean}{support})."
@@ -153,9 +170,9 @@ def _best(record: Effect, best: int, where: str, support: str = "") -> str:
 
 
 def _sureness(record: Effect, best: int, change: float) -> str:
-    low, high = float(record.low[best]), float(record.high[best])
+    low, high = record.shown(record.low[best]), record.shown(record.high[best])
     text = (
-        f"The {percent(record.level)} band there reaches from {number(low)} to {number(high)}, "
+        f"The {percent(record.level)} band there reaches from {low} to {high}, "
         f"{number(record.width, 2)} wide, while the mean changes by {number(change, 2)} in all"
     )
     if record.unsure > change:

@@ -16,7 +16,8 @@ def gaps(record: Effect) -> list[Gap]:
     """Stretches of a numeric parameter without a trial, widest first; one parameter only."""
     if record.support.all():
         return []
-    seen = sorted({v for v in record.observed[0] if v is not None and math.isfinite(v)})
+    tried = (*record.observed[0], *record.predicted)
+    seen = sorted({v for v in tried if v is not None and math.isfinite(v)})
     stretches = []
     for value, trials in zip(record.values[0], record.support.tolist(), strict=True):
         if trials == 0:

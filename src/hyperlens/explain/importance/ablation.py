@@ -32,7 +32,7 @@ from hyperlens.spaces.cube import Cube, FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, table
-from hyperlens.words import number, setting, signed, tenths
+from hyperlens.words import beside, setting, signed, tenths
 
 Direction = Literal["forward", "backward"]
 BACK = 0.1  # of what all change: a step against it that takes less back is not named
@@ -92,7 +92,7 @@ class Ablation(Record):
                 Column("change", ["", *self.contribution], signed, STEP),
                 Column("in any order", ["", *self.shapley], signed, SHAPLEY),
                 part if one_way else None,
-                Column("predicted then", self.cost, number, after),
+                Column("predicted then", self.cost, beside(self.cost), after),
             ),
         )
 

@@ -43,7 +43,7 @@ from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.protocol import SurrogateKind
 from hyperlens.surrogates.quality import Quality
 from hyperlens.tables import Column, Table, between, ends, table
-from hyperlens.words import counted, effect_name, percent, rank, tenths
+from hyperlens.words import counted, digits_of, effect_name, percent, rank, tenths
 
 MOST_TRIPLE_PARAMETERS = 30
 SHARE = (
@@ -113,6 +113,7 @@ class Importance(Record):
     quantile: float | None = None
     below: int | None = None
     conditional: tuple[Conditional, ...] = ()
+    digits: int = 4  # that tell costs apart
     _asked: Asked | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -298,6 +299,7 @@ def importance(
         among=among,
         **good,
         conditional=conditional_parameters(history, objective, primary, first, level, part),
+        digits=digits_of(primary.training.y),
         _asked=Asked(history, objective, budget, good["bound"] if part else cap),
     )
     return replace(record, verdict=_verdict(record, history, primary))

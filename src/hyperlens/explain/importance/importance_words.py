@@ -67,7 +67,7 @@ def sentence(record: Importance) -> str:
 def where(record: Importance) -> str:
     """Of which part of the space the shares are."""
     if record.cap is not None:
-        return f"with {record.objective} capped at {number(record.cap)}"
+        return f"with {record.objective} capped at {number(record.cap, record.digits)}"
     return place(record.among, record.quantile)
 
 
@@ -95,8 +95,9 @@ def meaning(record: Importance) -> str:
         "beyond their separate effects."
     ]
     if record.bound is not None:
+        bound = number(record.bound, record.digits)
         sentences.append(
-            f"Costs worse than {number(record.bound)} count as {number(record.bound)}; "
+            f"Costs worse than {bound} count as {bound}; "
             f"{record.below} of "
             f"{counted(record.trials, 'trial')} are better."
         )
@@ -105,7 +106,7 @@ def meaning(record: Importance) -> str:
             f"The interval contains it at a level of {percent(record.level)}, {of_interval(record)}."
         )
     parameters = {name for names in record.parameters for name in names}
-    if len(parameters) > record.order and not math.isnan(record.rest):
+    if record.verdict.known and len(parameters) > record.order and not math.isnan(record.rest):
         sentences.append(
             f"Interactions of more than {counted(record.order, 'parameter')} account for "
             f"{percent(record.rest)} of the variance."

@@ -22,7 +22,7 @@ from hyperlens.spaces.cube import Axis, FloatArray
 from hyperlens.surrogates.quality import Quality
 from hyperlens.surrogates.threads import one_thread
 from hyperlens.tables import Column, Table, table
-from hyperlens.words import number, setting, tenths
+from hyperlens.words import beside, number, setting, tenths
 
 FINE = 512  # midpoints of a continuous axis
 SHARE = (
@@ -66,7 +66,7 @@ class LocalImportance(Record):
                 Column("its value", self.values, setting, BEST_VALUE),
                 Column("local share", self.share, tenths, SHARE),
                 Column("std", self.std, number, "Standard deviation of the prediction meanwhile."),
-                Column("best predicted", self.best, number, REACHED),
+                Column("best predicted", self.best, beside([self.cost, *self.best]), REACHED),
                 Column("there at", self.best_values, setting, REACHED),
             ),
         )

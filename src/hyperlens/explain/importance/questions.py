@@ -44,6 +44,7 @@ class LeadingQuestion(Record):
     trials: int
     quantile: float
     bound: float
+    digits: int = 4  # that tell costs apart
     notes: tuple[str, ...] = ()
 
     @property
@@ -54,7 +55,7 @@ class LeadingQuestion(Record):
             return (
                 f"What mattered {everywhere} stands first, for nothing says which answer is surer."
             )
-        there = f"{good} ({self.objective} {number(self.bound)} or better)"
+        there = f"{good} ({self.objective} {number(self.bound, self.digits)} or better)"
         start = "What this run answers best is what mattered"
         whole, narrow = (f"{100 * width:.1f} points" for width in (self.width_all, self.width_good))
         if self.because == "narrower":
@@ -106,6 +107,7 @@ def leading_question(whole: Importance, good: Importance) -> LeadingQuestion:
         trials=whole.trials,
         quantile=good.quantile,
         bound=good.bound,
+        digits=good.digits,
     )
 
 

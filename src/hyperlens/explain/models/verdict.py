@@ -29,6 +29,7 @@ import numpy as np
 from hyperlens.explain.models.fitting import Fitted
 from hyperlens.explain.models.support import FEW, Sparse, sparse
 from hyperlens.explain.models.training import Training
+from hyperlens.explain.run.failures import outcomes
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import FloatArray
 from hyperlens.spaces.points import different
@@ -92,7 +93,7 @@ def grounds(history: History, fitted: Fitted, columns: Iterable[int]) -> tuple[G
     found = (
         of_surrogate(fitted.quality),
         _left_out(history, data),
-        *_supports(sparse(history.space, data.X, columns, _failed(history))),
+        *_supports(sparse(history.space, data.X, columns, failed_vectors(history))),
     )
     return tuple(ground for ground in found if ground is not None)
 
@@ -160,12 +161,12 @@ def _tried_and_kept(history: History, data: Training) -> tuple[int, int]:
     return last[1]
 
 
-def _failed(history: History) -> FloatArray:
-    """Vectors of the trials that failed, looked for once."""
+def failed_vectors(history: History) -> FloatArray:
+    """Vectors of the trials that failed, in any way and of any objective, looked for once."""
     found: FloatArray | None = history.memory.get("failed")
     if found is None:
-        rows = [k for k, t in enumerate(history.trials) if t.state is State.FAILED]
-        found = history.memory["failed"] = history.vectors[rows]
+        ways = [way for o in history.objectives for way in outcomes(history, o.name)[0].values()]
+        found = history.memory["failed"] = history.vectors[np.any(ways, axis=0)]
     return found
 
 

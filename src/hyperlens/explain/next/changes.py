@@ -27,7 +27,7 @@ from hyperlens.explain.next.scales import by_logarithm, evidence, with_logarithm
 from hyperlens.runs.history import Data
 from hyperlens.spaces.changed import Declared, tied
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.spaces.parameter import Parameter
+from hyperlens.spaces.parameter import Parameter, natural_end
 from hyperlens.words import FIXED, number, percent
 
 Action = Literal["fix", "drop", "log", "widen", "narrow"]
@@ -193,12 +193,9 @@ def _widen(shop: Workshop, j: int) -> Change | None:
 
 
 def _further(parameter: Parameter, upper: bool) -> float | None:
-    """The next end of a range; None where it is a natural one: 0 or 1 of what is counted, 0 of what is
-    positive, 1 of what is a part."""
+    """The next end of a range; None where it is a natural one."""
     p = parameter
-    if upper and p.upper == 1 and p.lower >= 0 and p.kind == "float":
-        return None
-    if not upper and (p.lower == 0 or (p.kind == "integer" and p.lower == 1)):
+    if natural_end(p.lower, p.upper, p.kind == "integer", upper):
         return None
     if p.log:
         factor = min((p.upper / p.lower) ** LONGER, MOST_FACTOR)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hyperlens.words import FIXED, counted, number, percent, told_apart
+from hyperlens.words import FIXED, counted, digits_of, number, percent, told_apart
 
 if TYPE_CHECKING:
     from hyperlens.explain.next.winner import Winner
 
 SURELY, HARDLY = 0.995, 0.005  # probabilities beyond which no number is given
 NUMBERS = ("no", "one", "two", "three", "four", "five")
-FIVE, MOST_DIGITS = 5, 7  # leaders that are told apart, by so many digits
+FIVE, MORE_DIGITS = 5, 3  # leaders that are told apart, by so many digits more
 SOME = 0.05  # of a lead: less is hardly any
 
 
@@ -58,21 +58,23 @@ def reading(record: Winner) -> str:
     if not record.surpassed:
         return f"{other}: hardly a difference."
     chance = _of(float(record.probability[k]))
-    return f"{other} and is the best with a probability {chance}: repeat both before choosing."
+    return f"{other} and is the best with a probability {chance}: {_choice(record)}."
 
 
 def digits(record: Winner) -> Callable[[Any], str]:
     """Writes costs with the digits that tell leaders apart, and the ends of the best one's interval."""
     costs = [*record.observed[:FIVE], float(record.low[0]), float(record.high[0])]
-    return told_apart(costs, most=MOST_DIGITS)
+    least = digits_of(costs)
+    return told_apart(costs, least, least + MORE_DIGITS)
 
 
 def caution(record: Winner) -> str:
     """What is to be said beside the best observed where it is hardly the best; empty otherwise."""
+    cost = digits(record)
     if record.single_of != record.best:
         return (
             f"The configuration of trial {record.single} was run several times: on average that of "
-            f"trial {record.best} is best, with {number(float(record.observed[0]))}."
+            f"trial {record.best} is best, with {cost(float(record.observed[0]))}."
         )
     if not record.told_apart:
         return f"Whether trial {record.best} is better than others or only lucky is not known."
@@ -82,10 +84,19 @@ def caution(record: Winner) -> str:
     return (
         f"Trial {record.best} is probably not the best but lucky (the best of those tried with a "
         f"probability {_of(float(record.probability[0]))}). Trial {record.recommended}, measured with "
-        f"{number(float(record.observed[k]))}, is expected to be better, at "
-        f"{number(float(record.expected[k]))} against {number(float(record.expected[0]))}: repeat both "
-        "before choosing."
+        f"{cost(float(record.observed[k]))}, is expected to be better, at "
+        f"{cost(float(record.expected[k]))} against {cost(float(record.expected[0]))}: "
+        f"{_choice(record)}."
     )
+
+
+def _choice(record: Winner) -> str:
+    """What to do where another trial is expected to be better, as what is said of repeats has it."""
+    if record.needed == 0:
+        return "choose it, no repeats are needed"
+    if record.needed is None:
+        return "choose it, for repeats would hardly tell"
+    return "repeat both before choosing"
 
 
 def _of(probability: float) -> str:
@@ -112,6 +123,8 @@ def _lead(record: Winner) -> str:
         return f"{of} is probably luck"
     if record.luck <= SOME * lead:
         return f"hardly any of {of} is luck"
+    if record.luck >= (1 - SOME) * lead:
+        return f"nearly all of {of} is probably luck"
     return f"of {of}, {number(record.luck, 2)} is probably luck"
 
 

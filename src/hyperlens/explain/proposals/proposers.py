@@ -12,8 +12,9 @@ from hyperlens.explain.models.fitting import SurrogateName, fit
 from hyperlens.explain.models.leader import leader
 from hyperlens.explain.proposals.recorded_proposer import Proposer, Unusable, rebuilt, recorded_aim
 from hyperlens.runs.history import History, State, Trial
+from hyperlens.spaces.cube import BoolArray
 from hyperlens.surrogates.threads import one_thread
-from hyperlens.words import SURROGATES, decimals
+from hyperlens.words import SURROGATES, agreeing, decimals
 
 BEST = ("best",)  # words for the best trial
 
@@ -110,8 +111,10 @@ def _fitted(
     notes: tuple[str, ...],
 ) -> Proposer:
     number = history.trials[place].number
-    # a proposer sees the costs as they are
-    before = replace(history, trials=history.trials[:place], keep_tail=True, largest_only=True)
+    # what diverged by the end of the run had diverged then too, though nobody could tell yet
+    apart = _apart(history, objective)[:place]
+    trials = [t for t, is_apart in zip(history.trials, apart, strict=False) if not is_apart]
+    before = replace(history, trials=tuple(trials), keep_tail=True, largest_only=True)
     if place < first_explainable(history, objective):
         raise AnalysisError(
             f"Before trial {number} fewer than two different costs were known, so no surrogate can "
@@ -138,7 +141,22 @@ def _fitted(
         tau=tau,
         acquisition=acquisition,
         quality=fitted.quality,
-        notes=(*notes, *basis, *of_its_kind, *fitted.notes),
+        notes=(*notes, *basis, *_set_aside(apart), *of_its_kind, *fitted.notes),
+    )
+
+
+def _apart(history: History, objective: str | None) -> BoolArray:
+    """Which trials diverged and do not count, (trials,)."""
+    return history.diverged(objective) & (not history.keep_tail)
+
+
+def _set_aside(apart: BoolArray) -> tuple[str, ...]:
+    """How many of the trials before diverged."""
+    count = int(apart.sum())
+    if not count:
+        return ()
+    return (
+        f"{count} of the {len(apart)} trials before it diverged and {agreeing(count, 'were')} left out.",
     )
 
 
@@ -171,9 +189,10 @@ def first_explainable(history: History, objective: str | None) -> int:
     """Position of the first trial before which two different costs were known; else their number."""
     k = history.objectives.index(history.objective(objective))
     known: set[float] = set()
+    apart = _apart(history, objective)
     for place, trial in enumerate(history.trials):
         if len(known) > 1:
             return place
-        if trial.state is State.COMPLETE and math.isfinite(trial.costs[k]):
+        if not apart[place] and trial.state is State.COMPLETE and math.isfinite(trial.costs[k]):
             known.add(trial.costs[k])
     return len(history.trials)

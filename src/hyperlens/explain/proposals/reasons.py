@@ -13,7 +13,7 @@ import numpy as np
 from hyperlens.explain.proposals.aims import Aim
 from hyperlens.runs.history import Objective
 from hyperlens.spaces.cube import FloatArray
-from hyperlens.words import number
+from hyperlens.words import beside, number
 
 HARDLY = 0.01  # part of all contributions below which one hardly matters
 NOISE = 1e-9  # of the largest contribution: a smaller one is rounding
@@ -97,10 +97,11 @@ def overall_sentence(
 ) -> str:
     """What the proposal is for as a whole, and which parameters weigh most."""
     mean, uncertainty = (actual[k] - average[k] for k in ("mean", "uncertainty"))
+    cost = beside([actual["mean"], average["mean"]])
     sentence = (
         f"Trial {trial} means {motive(mean, uncertainty, objective.maximize)}: its predicted "
-        f"{objective.name} of {actual['mean']:.4g} is {_compared(mean)} {reference}, its uncertainty of "
-        f"{actual['uncertainty']:.3g} is {_compared(uncertainty)}"
+        f"{objective.name} of {cost(actual['mean'])} is {_compared(mean)} {reference}, its "
+        f"uncertainty of {actual['uncertainty']:.3g} is {_compared(uncertainty)}"
     )
     order = sorted(range(len(parameters)), key=lambda j: -abs(contributions[j]))[:2]
     weights = " and ".join(f"'{parameters[j]}' ({contributions[j]:+.3g})" for j in order)

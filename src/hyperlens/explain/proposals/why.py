@@ -9,14 +9,14 @@ Symbols
     payout       v at the proposal minus the average of v over the background
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from hyperlens import words
-from hyperlens.explain.models.verdict import Verdict, judge, of_surrogate
+from hyperlens.explain.models.verdict import Verdict, guessed, judge, of_surrogate
 from hyperlens.explain.proposals.aims import Aim, aim
 from hyperlens.explain.proposals.jointly import beliefs, thoughts, weighed
 from hyperlens.explain.proposals.proposers import WhichTrial, numbered, origin, position
@@ -132,7 +132,7 @@ class Why(Record):
         )
         names = ["payout, the sum of contributions", "at the proposal", self.compared_with]
         sums = (self.payout, self.actual, self.average)
-        columns = (Column(part, [of[part] for of in sums], words.number) for part in self.parts)
+        columns = (Column(p, [of[p] for of in sums], self._shown(p)) for p in self.parts)
         return contributions, table(Column("", names), *columns)
 
     def _columns(self) -> dict[str, Any]:
@@ -150,6 +150,10 @@ class Why(Record):
             shown["score"] = tidy(self.score, float(np.abs(self.score).max(initial=0)))
         return shown
 
+    def _shown(self, part: str) -> Callable[[Any], str]:
+        """Writes numbers of a part with the digits that tell the proposal from the average."""
+        return words.beside([self.actual[part], self.average[part]])
+
     @property
     def compared_with(self) -> str:
         """What `average` is, in a few words."""
@@ -163,8 +167,8 @@ class Why(Record):
         if self.measured is not None:
             measured = f"It then measured {words.number(self.measured)}."
         numbers = "; ".join(
-            f"{part} {words.number(self.actual[part])} ({self.compared_with} "
-            f"{words.number(self.average[part])}, payout {self.payout[part]:+.3g})"
+            f"{part} {self._shown(part)(self.actual[part])} ({self.compared_with} "
+            f"{self._shown(part)(self.average[part])}, payout {self.payout[part]:+.3g})"
             for part in self.parts
         )
         return (
@@ -246,7 +250,10 @@ def explained(
     arrays = _arrays(parts, order)
     actual = {name: part.actual for name, part in parts.items()}
     average = {name: part.average for name, part in parts.items()}
-    cost = history.trials[position(history, trial)].costs[history.objectives.index(objective)]
+    verdict = judge([of_surrogate(source.quality)])
+    said = overall_sentence(
+        trial, names, arrays[judged.part], actual, average, objective, reference, judged
+    )
     return Why(
         trial=trial,
         objective=objective.name,
@@ -257,7 +264,7 @@ def explained(
         actual=actual,
         average=average,
         payout={name: part.payout for name, part in parts.items()},
-        measured=float(cost) if np.isfinite(cost) else None,
+        measured=_measured(history, trial, objective),
         tau=tau,
         acquisition=judged.kind,
         proposed_by=source.acquisition,
@@ -270,16 +277,19 @@ def explained(
         background_size=len(latents),
         level=question.level,
         quality=source.quality,
-        verdict=judge([of_surrogate(source.quality)]),
+        verdict=verdict,
         basis=basis_sentence(tau, objective.maximize, judged, sign * source.best),
         beliefs=beliefs(history, own.vector, source),
-        sentence=_settling(history, trial)
-        + overall_sentence(
-            trial, names, arrays[judged.part], actual, average, objective, reference, judged
-        ),
+        sentence=_settling(history, trial) + (said if source.recorded else guessed(verdict, said)),
         sentences=parameter_sentences(names, values, arrays, tau, objective, judged),
         notes=_notes(history, trial, own.vector, source, judged.kind),
     )
+
+
+def _measured(history: History, trial: int, objective: Objective) -> float | None:
+    """The trial's own result."""
+    cost = history.trials[position(history, trial)].costs[history.objectives.index(objective)]
+    return float(cost) if np.isfinite(cost) else None
 
 
 def _settling(history: History, trial: int) -> str:

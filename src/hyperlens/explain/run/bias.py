@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.chance import BY_CHANCE, EACH, beyond_chance
 from hyperlens.record import Record
 from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History
@@ -32,7 +33,6 @@ MOST_POINTS = 500  # of a run, drawn at random beyond
 REFERENCE = 500
 CHECKPOINTS = 20
 PERMUTATIONS = 199
-UNEVEN_P = 0.05
 MOST_NAMES = 3  # of unevenly searched parameters that a sentence names
 MANY, FEW = 30, 250  # with many parameters each alone is judged from few points
 INACTIVE = -0.5  # as far from the middle of an axis as its ends are from each other
@@ -64,8 +64,8 @@ class Bias(Record):
     @property
     def uneven(self) -> list[str]:
         """Parameters that alone were searched unevenly, most uneven first."""
-        pairs = zip(self.parameters, self.parameter_p, strict=True)
-        return [name for name, p in pairs if p <= UNEVEN_P]
+        found = beyond_chance(self.parameters, self.parameter_p)
+        return [name for name in self.parameters if name in found]
 
     @property
     def reading(self) -> str:
@@ -123,8 +123,10 @@ def _bias(history: History, seed: int) -> Bias:
     mmd, p = compared(K, n, rng)
     few = np.r_[: min(n, FEW), n : n + FEW] if len(space) > MANY else np.arange(len(both))
     first = int((few < n).sum())
+    count = max(PERMUTATIONS, EACH * len(space))
     alone = [
-        compared(gram(points(space.cube, both[few], (j,))), first, rng) for j in range(len(space))
+        compared(gram(points(space.cube, both[few], (j,))), first, rng, count)
+        for j in range(len(space))
     ]
     order = np.argsort([-a[0] for a in alone], kind="stable")
     steps = np.unique(np.linspace(2, n, CHECKPOINTS).astype(np.int64))
@@ -201,18 +203,20 @@ def expected(K: FloatArray, sizes: IntArray) -> FloatArray:
     return np.asarray(np.sqrt((1 / sizes + 1 / m) * (1 - alike)))
 
 
-def compared(K: FloatArray, n: int, rng: np.random.Generator) -> tuple[float, float]:
+def compared(
+    K: FloatArray, n: int, rng: np.random.Generator, count: int = PERMUTATIONS
+) -> tuple[float, float]:
     """Discrepancy of the first n points against the others, and its permutation p-value."""
     seen = discrepancy(K, n)
     sign = signs(len(K), n)
-    shuffled = np.array([rng.permutation(sign) for _ in range(PERMUTATIONS)])
+    shuffled = np.array([rng.permutation(sign) for _ in range(count)])
     drawn = np.sqrt(np.maximum(np.einsum("pi,pi->p", shuffled @ K, shuffled), 0.0))
-    return seen, (1 + int(np.sum(drawn >= seen - 1e-12))) / (PERMUTATIONS + 1)
+    return seen, (1 + int(np.sum(drawn >= seen - 1e-12))) / (count + 1)
 
 
 def _sentence(mmd: float, p: float, expected: float) -> str:
     numbers = f"(distance {mmd:.2f} from even, where chance has about {expected:.2f}; p {p:.3f})"
-    if p > UNEVEN_P:
+    if p > BY_CHANCE:
         return f"The search cannot be told from an even one {numbers}."
     return (
         f"The search favoured some parts of the space {numbers}; what is said about the parts "

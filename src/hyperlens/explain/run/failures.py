@@ -4,7 +4,10 @@ A trial failed if it ended so, if its cost is no finite number, or if its cost d
 counted is counted in the run: of trials with such a value, so many failed, with Jeffreys' interval (the
 Beta posterior under the prior Beta(1/2, 1/2)). Beside it stands the expectation of a forest of 0 and 1,
 averaged over all other parameters. A parameter matters if trials that failed are distributed over its
-values as chance would hardly do it (permutations). Where it is inactive, it is not asked. In which parts
+values as chance would hardly do it (permutations). Only trials run one after another are exchanged: a
+search tries other values of everything as it goes on and fails less often, which would look as if
+failing depended on everything. What is said to matter is so for several parameters at once
+(Holm 1979). Where it is inactive, it is not asked. In which parts
 of the space they fail is said by rules (failure_rule.py).
 """
 
@@ -17,6 +20,7 @@ import numpy as np
 import scipy
 
 from hyperlens.errors import AnalysisError
+from hyperlens.explain.models.chance import BY_CHANCE, EACH, beyond_chance
 from hyperlens.explain.run.failure_rule import FailureRule, common_end, failure_rules
 from hyperlens.record import Record
 from hyperlens.runs.given_run import of_a_run
@@ -30,8 +34,8 @@ from hyperlens.words import counted, first_few, number, p_value, percent, tenths
 BINS = 6  # of a parameter with many values
 POINTS = 8  # of each bin, at which a forest is asked
 MOST_LEVELS = 8  # shown one by one
-PERMUTATIONS = 499
-MATTERS = 0.05
+PERMUTATIONS = 499  # at least
+TOGETHER = 10  # trials run one after another, whose outcomes are exchanged
 LEVEL = 0.9
 MOST_REASONS = 3  # in a sentence
 _CLAUSE = re.compile(r"(?P<name>.+) (?P<sign>>=|<=|>) (?P<value>\S+)")
@@ -40,7 +44,10 @@ RATE = "Trials with such a value that failed, divided by all trials with such a 
 INTERVAL = "Where the chance to fail lies at this level, from these counts alone (Jeffreys)."
 EXPECTED = "What a forest expects on average over all other parameters, drawn evenly."
 SHARE = "Part of the variance of failing that is due to this parameter alone (forest)."
-P = "How often chance alone would distribute as many failures as unevenly (permutations)."
+P = (
+    "How often chance alone would distribute as many failures as unevenly (permutations of trials run "
+    "one after another)."
+)
 FAILED, DIVERGED = "ended in failure", "diverged"
 
 
@@ -141,11 +148,12 @@ class Failures(Record):
     @property
     def reading(self) -> str:
         """Which parameters failing depends on, as far as can be told; whether the rule holds."""
-        mattering = [n for n, p in zip(self.parameters, self.p, strict=True) if p <= MATTERS]
+        mattering = beyond_chance(self.parameters, self.p)
         told = "Whether a trial fails cannot be told to depend on any single parameter."
         if mattering:
             told = (
-                f"Whether a trial fails depends on {first_few(mattering, 5)} (p at most {MATTERS})."
+                f"Whether a trial fails depends on {first_few(mattering, 5)} (p at most {BY_CHANCE} "
+                "together)."
             )
         if self.rules:
             held = [
@@ -268,9 +276,10 @@ def by_parameter(
     forest = Forest(space.cube, seed=seed).fit(X, happened.astype(float))
     shares = forest.shares(order=1)
     share = shares.shares.mean(axis=0) if len(shares.shares) else np.full(len(space), np.nan)
-    rng = np.random.default_rng(seed)
+    rng, count = np.random.default_rng(seed), max(PERMUTATIONS, EACH * len(space))
     found = [
-        _one(p, j, X[:, j], happened, forest, level, rng) for j, p in enumerate(space.parameters)
+        _one(p, j, X[:, j], happened, forest, level, count, rng)
+        for j, p in enumerate(space.parameters)
     ]
     p = np.array([one["p"] for one in found])
     order = np.lexsort((-np.nan_to_num(share), p)).tolist()
@@ -317,10 +326,12 @@ def _one(
     failed: BoolArray,
     forest: Forest,
     level: float,
+    count: int,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
     """What there is to say of one parameter, from the trials in which it is active."""
     active = ~np.isnan(x)
+    block = np.flatnonzero(active) // TOGETHER
     which, points, texts = _bins(parameter, x[active])
     tried = np.bincount(which, minlength=len(texts))
     k = np.bincount(which, weights=failed[active], minlength=len(texts)).astype(np.int64)
@@ -334,7 +345,7 @@ def _one(
         "low": low,
         "high": high,
         "expected": np.clip(expected, 0.0, 1.0),
-        "p": _chance(which, tried, failed[active], rng),
+        "p": _chance(which, tried, failed[active], block, count, rng),
     }
 
 
@@ -364,15 +375,24 @@ def jeffreys(failed: IntArray, tried: IntArray, level: float) -> tuple[FloatArra
     return np.where(failed == 0, 0.0, low), np.where(failed == tried, 1.0, high)
 
 
-def _chance(which: IntArray, tried: IntArray, failed: BoolArray, rng: np.random.Generator) -> float:
-    """How often shuffled failures differ as much between bins (sum of squares of their rates)."""
-    if len(failed) == 0 or not failed.any() or failed.all() or (tried > 0).sum() < 2:
+def _chance(
+    which: IntArray,
+    tried: IntArray,
+    failed: BoolArray,
+    block: IntArray,
+    count: int,
+    rng: np.random.Generator,
+) -> float:
+    """How often failures shuffled within blocks, so many times, differ as much between bins (sum of
+    squares of their rates)."""
+    outcome = failed.astype(float)
+    size, lost = np.bincount(block), np.bincount(block, weights=outcome)
+    mixed = ((lost > 0) & (lost < size))[block]  # elsewhere shuffling changes nothing
+    if not mixed.any() or (tried > 0).sum() < 2:
         return 1.0
     member = (which[:, None] == np.arange(len(tried))) / np.sqrt(np.maximum(tried, 1))
-
-    def between(outcome: Any) -> FloatArray:
-        return np.asarray(np.sum((outcome @ member) ** 2, axis=-1))
-
-    outcome = failed.astype(float)
-    drawn = np.array([between(rng.permutation(outcome)) for _ in range(PERMUTATIONS)])
-    return float((1 + np.sum(drawn >= between(outcome) - 1e-9)) / (PERMUTATIONS + 1))
+    fixed, free, place = outcome[~mixed] @ member[~mixed], outcome[mixed], block[mixed]
+    orders = np.array([np.argsort(place + rng.random(len(place))) for _ in range(count)])
+    drawn, seen = (fixed + some @ member[mixed] for some in (free[orders], free))
+    as_uneven = (drawn**2).sum(axis=1) >= (seen**2).sum() - 1e-9
+    return float((1 + np.sum(as_uneven)) / (count + 1))

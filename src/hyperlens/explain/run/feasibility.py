@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from hyperlens.errors import AnalysisError
-from hyperlens.explain.run.failures import LEVEL, MATTERS, Failures, by_parameter
+from hyperlens.explain.models.chance import BY_CHANCE, beyond_chance
+from hyperlens.explain.run.failures import LEVEL, Failures, by_parameter
 from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
@@ -78,10 +79,11 @@ class Feasibility(Failures):
     @property
     def reading(self) -> str:
         """Which parameters it depends on, as far as can be told."""
-        mattering = [n for n, p in zip(self.parameters, self.p, strict=True) if p <= MATTERS]
+        mattering = beyond_chance(self.parameters, self.p)
         if not mattering:
             return "Whether a trial does cannot be told to depend on any single parameter."
-        return f"Whether a trial does depends on {first_few(mattering, 5)} (p at most {MATTERS})."
+        named = first_few(mattering, 5)
+        return f"Whether a trial does depends on {named} (p at most {BY_CHANCE} together)."
 
     @property
     def price(self) -> str:

@@ -9,7 +9,7 @@ from hyperlens.record import Record
 from hyperlens.runs.given_run import of_a_run
 from hyperlens.runs.history import History, State
 from hyperlens.spaces.cube import BoolArray, FloatArray, IntArray
-from hyperlens.words import article, counted, number
+from hyperlens.words import article, beside, counted
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class Overview(Record):
         """All trials, analysed or not."""
         return sum(self.states.values())
 
+    def shown(self, cost: float) -> str:
+        """A cost with the digits that tell it from others."""
+        return beside(self.cost)(float(cost))
+
     @property
     def counts(self) -> str:
         """How many trials there are and how they ended."""
@@ -57,17 +61,17 @@ class Overview(Record):
         way = "highest" if self.maximize else "lowest"
         if self.kept is None or self.kept.all():
             return (
-                f"The {way} {self.objective} is {number(self.best)}, reached by trial "
+                f"The {way} {self.objective} is {self.shown(self.best)}, reached by trial "
                 f"{self.best_trial}."
             )
         if self.useless:
             return (
                 f"No analysed trial keeps {self.bounds}; trial {self.best_trial} exceeds it "
-                f"least, with {article(self.objective)} of {number(self.best)}."
+                f"least, with {article(self.objective)} of {self.shown(self.best)}."
             )
         return (
             f"The {way} {self.objective} among the {counted(int(self.kept.sum()), 'trial')} of "
-            f"{len(self.kept)} that keep {self.bounds} is {number(self.best)}, reached by trial "
+            f"{len(self.kept)} that keep {self.bounds} is {self.shown(self.best)}, reached by trial "
             f"{self.best_trial}."
         )
 
@@ -90,7 +94,7 @@ class Overview(Record):
     def progress(self) -> str:
         """When the best was found, and how much of the run came after it."""
         if len(self.cost) == 1:
-            only = f"{article(self.objective)} of {number(self.best)}"
+            only = f"{article(self.objective)} of {self.shown(self.best)}"
             return f"There is only one analysed trial, with {only}."
         if self.useless:
             return f"No analysed trial keeps {self.bounds}, so that the line is the best of all."
@@ -102,8 +106,8 @@ class Overview(Record):
         known = self.trace[~np.isnan(self.trace)]
         first = "trial" if len(known) == len(self.trace) else "trial that keeps the limits"
         return (
-            f"The best {self.objective} so far went from {number(float(known[0]))} in the first "
-            f"{first} to {number(self.best)} in trial {self.best_trial}. {tail}"
+            f"The best {self.objective} so far went from {self.shown(known[0])} in the first "
+            f"{first} to {self.shown(self.best)} in trial {self.best_trial}. {tail}"
         )
 
     def _columns(self) -> dict[str, Any]:

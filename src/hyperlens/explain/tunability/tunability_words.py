@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hyperlens.words import effect_name, number, percent
+from hyperlens.words import beside, effect_name, number, percent
 
 if TYPE_CHECKING:
     from hyperlens.explain.tunability.tunability import Tunability
@@ -61,7 +61,7 @@ def _start(record: Tunability) -> str:
         ends = f"{number(record.whole_low, 3)} to {number(record.whole_high, 3)}"
         amount += f" ({percent(record.level)} interval {ends})"
     objective, at = record.objective, record.baseline
-    here, there = number(record.cost, 4), number(record.reached, 4)
+    here, there = map(beside([record.cost, record.reached]), (record.cost, record.reached))
     return {
         "tunability": f"From {at}, tuning all parameters takes the predicted {objective} from {here} "
         f"to {there}, better by {amount}",

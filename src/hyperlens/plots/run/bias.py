@@ -2,7 +2,7 @@
 
 from plotly.graph_objects import Figure
 
-from hyperlens.explain.run.bias import UNEVEN_P, Bias
+from hyperlens.explain.run.bias import Bias
 from hyperlens.plots.parts.axes import category_axis, number_axis
 from hyperlens.plots.parts.colours import BLUE, GREY, ORANGE
 from hyperlens.plots.parts.marks import bars, line
@@ -57,11 +57,11 @@ def draw(record: Bias) -> Figure:
         "<b>%{y}</b><br>%{x:.3f} from even<br>p %{customdata:.3f}",
         {"xaxis": "x2", "yaxis": "y2"},
     )
-    for title, colour, uneven in (("uneven (p ≤", ORANGE, True), ("as if even (p >", GREY, False)):
-        rows = [k for k, p in enumerate(record.parameter_p[:MOST]) if bool(p <= UNEVEN_P) is uneven]
+    odd = record.uneven
+    for title, colour, uneven in (("uneven", ORANGE, True), ("as if even", GREY, False)):
+        rows = [k for k, name in enumerate(shown) if (name in odd) is uneven]
         if rows:
             mmd, p = record.parameter_mmd[rows], record.parameter_p[rows].tolist()
-            name = f"{title} {UNEVEN_P:g})"
             where = [names[k] for k in rows]
-            fig.add_trace(bars(mmd, where, name, colour, hover, customdata=p, **axes))
+            fig.add_trace(bars(mmd, where, title, colour, hover, customdata=p, **axes))
     return fig

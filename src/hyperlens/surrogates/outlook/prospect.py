@@ -18,7 +18,7 @@ best new one; none is below 0. Where there are limits, only what keeps them in a
 Symbols
     D        draws
     N        configurations at which draws are looked at
-    n, k     trials there are, more trials
+    n, k     trials of different configurations there are, more trials
     phi      part of the way that a search by a model goes
 """
 
@@ -33,6 +33,7 @@ import numpy as np
 import scipy
 
 from hyperlens.spaces.cube import FloatArray
+from hyperlens.spaces.points import keys
 from hyperlens.spaces.space import Space
 from hyperlens.surrogates.additive.additive import Additive
 from hyperlens.surrogates.outlook.limited import Limits
@@ -108,11 +109,10 @@ def prospect(
     of_use = tried if limits is None else np.where(limits.kept[:, None], tried, model.y.max())
     lowest, at = _lowest(look, space, np.vstack([model.X, X]), np.vstack([of_use, values]), rng)
     noise = float(model.noise(mean[[now]])[0])
-    useful = mean if limits is None else mean[limits.kept]
+    first = np.array([*keys(model.X).values()])  # repeats are no further trials
+    useful = mean[first] if limits is None else mean[first[limits.kept[first]]]
     reach = float(np.quantile(useful, GOOD)) - float(mean[now])
-    return Prospect(
-        len(model.y), tried[now], np.sort(values, axis=0), lowest, at, noise, reach, look
-    )
+    return Prospect(len(first), tried[now], np.sort(values, axis=0), lowest, at, noise, reach, look)
 
 
 def _lowest(
