@@ -210,3 +210,17 @@ def test_repeats_of_the_best_are_no_trials_that_found_nothing_better() -> None:
     again = hl.forecast(run([*values, *[best] * 40], costs))
     assert again.gain[0, -1] > once.gain[0, -1] / 4 > 0
     assert again.gain[0, -1] > again.gain[1, -1]
+
+
+def test_a_winner_that_was_repeated_is_said_so() -> None:
+    values = drawn(12) * 3
+    rng = np.random.default_rng(6)
+    costs = [cost(v) + 0.02 * rng.normal() for v in values]
+    history = run(values, costs)
+    record = hl.winner(history)
+    single = history.best().number
+    assert record.best == single % 12 != single
+    said = (
+        f"of trial {record.best} was measured 3 times, trial {single} among them, with on average"
+    )
+    assert said in record.reading

@@ -44,7 +44,7 @@ def reading(record: Winner) -> str:
     if not record.told_apart or record.noise == 0:
         return ""
     cost = digits(record)
-    first = f"Trial {record.best} was measured with {cost(float(record.observed[0]))}"
+    first = f"{_measured(record)} {cost(float(record.observed[0]))}"
     level = percent(record.level)
     within = f"{level} interval {cost(float(record.low[0]))} to {cost(float(record.high[0]))}"
     told = f"{first} and is expected at {cost(float(record.expected[0]))} ({within})"
@@ -59,6 +59,16 @@ def reading(record: Winner) -> str:
         return f"{other}: hardly a difference."
     chance = _of(float(record.probability[k]))
     return f"{other} and is the best with a probability {chance}: {_choice(record)}."
+
+
+def _measured(record: Winner) -> str:
+    """How often the best was measured, and that the best single cost is one of these."""
+    times = int(record.repeats[0])
+    if times == 1:
+        return f"Trial {record.best} was measured with"
+    others = record.single_of == record.best and record.single != record.best
+    among = f", trial {record.single} among them," * others
+    return f"The configuration of trial {record.best} was measured {times} times{among} with on average"
 
 
 def digits(record: Winner) -> Callable[[Any], str]:
