@@ -12,6 +12,7 @@ import pytest
 import hyperlens as hl
 from hyperlens.explain.models.chance import beyond_chance
 from hyperlens.spaces.parameter import natural_end
+from hyperlens.words import FIXED, digits_of
 
 LR = hl.Parameter("lr", "float", 1e-5, 1, log=True)
 OTHERS = [hl.Parameter(name, "float", 0, 1) for name in ("a", "b", "c")]
@@ -156,6 +157,8 @@ def test_costs_far_from_0_are_told_apart() -> None:
     winner = hl.winner(history)
     assert len({row[1] for row in winner.tables[0].rows}) == len(winner.trial)
     assert "best 1000000.3" in history.sentence
+    assert digits_of([1e308, -1e308, 1.0]) == 4
+    assert digits_of([]) == digits_of([math.nan]) == digits_of([2.0, 2.0]) == 4
     good = hl.importance(history, among="good", level=None)
     assert "Costs worse than 1000000 count" not in good.meaning
 
@@ -224,3 +227,21 @@ def test_a_winner_that_was_repeated_is_said_so() -> None:
         f"of trial {record.best} was measured 3 times, trial {single} among them, with on average"
     )
     assert said in record.reading
+
+
+def test_what_is_settled_already_is_said_so() -> None:
+    values = drawn(40)
+    rng = np.random.default_rng(0)
+    costs = [cost(v) + 0.02 * rng.normal() for v in values]
+    record = hl.confirm(run(values, costs), about="best", trials=5)
+    ahead = replace(record, low=np.full(len(record.rows), 0.1))
+    assert f"ahead of all {len(record.rows)} rivals already" in ahead.sentence
+    low, high = np.full(len(record.rows), -0.1), np.full(len(record.rows), 0.01)
+    low[0], high[0] = -0.3, -0.2
+    low[1] = -0.05
+    behind = replace(record, low=low - np.r_[9.0, np.zeros(len(low) - 1)], high=high)
+    other = record.rows[0].rpartition(" over ")[2]
+    assert behind.sentence.startswith(f"At 90{FIXED}% {other} is better than the best observed")
+    assert behind.widest != 0  # what may be either way is told, however wide what is settled
+    either = replace(record, low=low - 1.0, high=np.full(len(low), 0.1))
+    assert "already" not in either.sentence

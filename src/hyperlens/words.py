@@ -65,9 +65,8 @@ def digits_of(values: Any, digits: int = 4) -> int:
     """
     known = np.asarray(values, dtype=float).ravel()
     known = known[np.isfinite(known)]
-    largest, apart = (
-        (float(np.abs(known).max()), float(np.ptp(known))) if len(known) else (0.0, 0.0)
-    )
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    largest, apart = max(abs(low), abs(high)), high - low  # of Python's floats: inf at the most
     if not 0 < apart < largest / FAR:
         return digits
     return min(digits - 1 + math.floor(math.log10(largest / apart)), MOST_DIGITS)

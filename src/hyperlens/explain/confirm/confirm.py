@@ -105,8 +105,12 @@ class Confirm(Record):
 
     @property
     def widest(self) -> int:
-        """The row that is least sure now."""
-        return int(np.argmax(self.high - self.low))
+        """The row that is least sure now; of leads one that may be either way, if there is any."""
+        width = self.high - self.low
+        either = (self.low <= 0) & (self.high >= 0)
+        if self.kind == "best" and either.any():
+            width = np.where(either, width, -np.inf)
+        return int(np.argmax(width))
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -29,6 +29,28 @@ SETTLED = 0.8  # intervals that stay wider than this part of themselves are hard
 
 
 def sentence(record: Confirm) -> str:
+    """What is settled already, and from which interval to which, of the number that is least sure."""
+    return f"{_settled(record)}{_promised(record)}"
+
+
+def _settled(record: Confirm) -> str:
+    """That the best is ahead of all its rivals, or behind one, whatever more trials bring."""
+    if record.kind != "best":
+        return ""
+    level, behind = percent(record.level), np.flatnonzero(record.high < 0)
+    if (record.low > 0).all():
+        return f"At {level} the best observed is ahead of {_rivals(len(record.rows))} already. "
+    if len(behind):
+        other = record.rows[behind[0]].rpartition(" over ")[2]
+        return f"At {level} {other} is better than the best observed already. "
+    return ""
+
+
+def _rivals(count: int) -> str:
+    return "its one rival" if count == 1 else f"all {count} rivals"
+
+
+def _promised(record: Confirm) -> str:
     """From which interval to which, of the number that is least sure."""
     k = record.widest
     count = counted(len(record.left), "trial")
