@@ -53,8 +53,10 @@ def test_what_a_search_changed_as_it_failed_less_is_no_reason_to_fail() -> None:
 
 def test_one_failure_depends_on_nothing() -> None:
     values = drawn(60)
-    record = hl.failures(run(values, [math.nan, *map(cost, values[1:])]))
-    assert "cannot be told to depend on any single parameter" in record.reading
+    for failed in range(0, 60, 6):
+        costs = [math.nan if k == failed else cost(v) for k, v in enumerate(values)]
+        record = hl.failures(run(values, costs))
+        assert "cannot be told to depend on any single parameter" in record.reading
 
 
 def test_many_parameters_asked_at_once_are_said_by_chance_as_seldom_as_one() -> None:
@@ -105,6 +107,26 @@ def test_trials_that_failed_lie_where_no_cost_is_known() -> None:
     assert any(high is None for _, high in record.gaps)
     assert f"but for {failed} that failed" in record.reading
     assert "but for" not in replace(record, failed=()).reading
+
+
+def test_pruned_trials_that_are_learnt_from_lie_somewhere_too() -> None:
+    """Half of the trials were pruned: they count among those that lie there, and stand in no gap."""
+    values = drawn(60)
+    trials = tuple(
+        hl.Trial(
+            k,
+            v,
+            (cost(v) + 0.1 * (k % 2),),
+            hl.State.PRUNED if k % 2 else hl.State.COMPLETE,
+            budget=3.0 if k % 2 else 9.0,
+        )
+        for k, v in enumerate(values)
+    )
+    record = hl.effect(hl.History(SPACE, (hl.Objective("loss"),), trials), "lr")
+    assert len(record.predicted) == record.support.sum() - len(record.observed[0]) > 0
+    assert f"of {int(record.support.sum())} trials lie there" in record.sentence
+    held = sorted((*record.observed[0], *record.predicted))
+    assert not any(low < v < high for low, high in record.gaps if low and high for v in held)
 
 
 def test_no_more_trials_are_asked_for_where_they_diverge() -> None:
