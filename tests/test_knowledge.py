@@ -297,6 +297,19 @@ def test_hindsight_of_failures_is_drawn_shown_and_read_again() -> None:
     assert cards["hindsight"].lead == found.lead
 
 
+def test_why_says_that_a_trial_was_known_beforehand() -> None:
+    earlier = hl.minimize(cost, SPACE, "random", 10)
+    run = hl.minimize(cost, SPACE, trials=8, first=[GUESS], prior=GUESS, learn_from=earlier)
+    said = {"first": "to be tried first", "prior": "the prior", "earlier": "an earlier run"}
+    for trial in run.trials[3:]:
+        assert trial.proposal is not None
+        note = hl.why(run, trial.number).notes[0]
+        words = said.get(str(trial.proposal.about))
+        assert note.startswith(f"Trial {trial.number} belongs to the initial design, no surrogate")
+        assert note.endswith("proposed it.") if words is None else words in note
+    assert {t.proposal.about for t in run.trials[3:] if t.proposal} == {None, "prior", "earlier"}
+
+
 @pytest.mark.parametrize(
     "options",
     [

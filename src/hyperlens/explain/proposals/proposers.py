@@ -55,10 +55,15 @@ def origin(trial: Trial) -> Origin:
 
 UNPROPOSED: Mapping[Origin, str] = {
     "surrogate": "Trial {} was proposed by a recorded surrogate; another was asked for.",
-    "initial": "Trial {} belongs to the initial design, no surrogate proposed it.",
+    "initial": "Trial {} belongs to the initial design, no surrogate proposed it{}.",
     "random": "Trial {} was drawn at random, no surrogate proposed it.",
     "confirm": "Trial {} was run to settle an explanation, not because it was expected to be good.",
     "unknown": "What the optimiser believed when it proposed trial {} is not recorded.",
+}
+KNOWN_BEFOREHAND: Mapping[str | None, str] = {
+    "first": "; it was to be tried first",
+    "prior": "; it is drawn from the prior",
+    "earlier": "; it is among the best of an earlier run, as far as the space has its values",
 }
 
 
@@ -74,7 +79,8 @@ def proposer(
     of the run's best Gaussian process."""
     place = position(history, trial)
     own = history.trials[place]
-    note = UNPROPOSED[origin(own)].format(trial)
+    known = KNOWN_BEFOREHAND.get(own.proposal.about, "") if own.proposal is not None else ""
+    note = UNPROPOSED[origin(own)].format(trial, known)
     if surrogate is None and origin(own) == "surrogate":
         try:
             return rebuilt(history, own, objective)
