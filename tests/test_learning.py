@@ -16,6 +16,7 @@ from hyperlens import Parameter, Space
 from hyperlens.explain.proposals.recorded_proposer import rebuilt
 from hyperlens.optimize import SMBO
 from hyperlens.optimize.learning.region import MOST, everywhere, nearby
+from hyperlens.optimize.learning.repeating import repeats_pay
 from hyperlens.optimize.learning.scoring import Scoring
 from hyperlens.optimize.optimizers.focus_search import focus_search, smallest_box
 from hyperlens.proposal import from_ranges
@@ -233,3 +234,53 @@ def test_the_papers_search_takes_costs_and_trials_as_they_are() -> None:
     p = candidate.proposal
     assert p.learned == "0-20"
     assert not {"bend", "quiet"} & set(p.surrogate_parameters)
+
+
+LEVELS = {"a": 5, "b": 4, "c": 3}
+CATEGORIES = hl.Space.of(
+    [hl.Parameter(n, "categorical", choices=tuple(range(k))) for n, k in LEVELS.items()]
+)
+
+
+def searched(noise: float, rough: float) -> list[tuple[int, ...]]:
+    """What 40 trials tried of 60 configurations: a sum over categories, a rough part, and noise."""
+    rng = np.random.default_rng(1)
+    parts = [rng.normal(size=k) for k in LEVELS.values()]
+    beside, luck = rough * rng.normal(size=(5, 4, 3)), noise * rng.normal(size=40)
+    search, tried = hl.SMBO(CATEGORIES, seed=1), []
+    for k in range(40):
+        values = search.ask().values
+        at = tuple(values[name] for name in LEVELS)
+        cost = sum(part[level] for part, level in zip(parts, at, strict=True)) + beside[at]
+        search.tell(values, float(cost + luck[k]))
+        tried.append(at)
+    return tried
+
+
+def test_noisy_categories_are_measured_again_by_every_second_proposal_at_most() -> None:
+    tried = searched(noise=2.0, rough=0.0)
+    again = [k for k in range(40) if tried[k] in tried[:k]]
+    assert len(again) >= 4
+    assert all(k % 2 for k in again)  # those that refine
+
+
+def test_what_is_rough_and_not_noisy_is_measured_again_once() -> None:
+    tried = searched(noise=0.0, rough=1.0)
+    assert len(tried) - len(set(tried)) <= 1
+
+
+def test_repeats_pay_where_costs_are_noisy_and_nothing_is_continuous() -> None:
+    rng = np.random.default_rng(0)
+    X = CATEGORIES.sample(30, 0)
+    y = rng.normal(size=30)
+    noisy = GP(CATEGORIES.cube).fit(X, y)
+    noisy = GP.from_parameters(CATEGORIES.cube, replace(noisy.parameters, nugget=0.5), X, y)
+    exact = GP.from_parameters(CATEGORIES.cube, replace(noisy.parameters, nugget=1e-8), X, y)
+    assert repeats_pay(CATEGORIES.cube, noisy, X, y)
+    assert not repeats_pay(CATEGORIES.cube, exact, X, y)
+    assert repeats_pay(CATEGORIES.cube, noisy, np.vstack([X, X[:1]]), np.r_[y, y[0] + 1])
+    alone = np.unique(X, axis=0, return_index=True)[1]  # none of them twice yet
+    once = np.vstack([X[alone], X[alone[:1]]])
+    assert not repeats_pay(CATEGORIES.cube, noisy, once, np.r_[y[alone], y[alone[0]]])
+    line = hl.Space.of([hl.Parameter("x", "float", 0, 1)]).cube
+    assert not repeats_pay(line, noisy, X, y)

@@ -21,6 +21,7 @@ from hyperlens.optimize.knowledge.guesses import Guesses
 from hyperlens.optimize.knowledge.known import as_known
 from hyperlens.optimize.learning.learner import CostLearner
 from hyperlens.optimize.learning.region import Region
+from hyperlens.optimize.learning.repeating import repeats_pay
 from hyperlens.optimize.learning.scoring import Scoring, predicted
 from hyperlens.optimize.optimizers.beginning import Beginning
 from hyperlens.optimize.optimizers.focus_search import Part, Point, Slope, focus_search
@@ -58,8 +59,8 @@ class SMBO(Weigher):
     first rows. `nugget` None estimates the noise; 1e-8 says there is none. `refine=False` searches
     the acquisition's minimum by more points and does not polish them, as the papers did, nor takes
     data without noise for exact, draws bad costs nearer or stays near one of the best in every second
-    proposal (optimize/learning). A
-    configuration that was told before is proposed again only if nothing else is left.
+    proposal (optimize/learning). A configuration that was told before is proposed again only if nothing
+    else is left, or, near one of the best, where costs are noisy and no parameter is continuous.
 
     `first` are configurations to try before all else. `prior` says what is thought good: by parameter a
     value, weights of choices or a distribution of scipy.stats. `learn_from` are earlier runs, of other
@@ -268,7 +269,8 @@ class SMBO(Weigher):
 
         # The configuration of the smallest score
         slope = score.follow if isinstance(model, GP) else None
-        found = self._search(score, rng, near(known, rng), region.parts, slope)
+        again = self._refining(number) and repeats_pay(self.space.cube, model, self.X, self.y)
+        found = self._search(score, rng, near(known, rng), region.parts, slope, again)
         vector, values = self._rounded(found.vector)
 
         # What the surrogate says there
@@ -335,9 +337,13 @@ class SMBO(Weigher):
         best: FloatArray,
         within: list[Part] | None = None,
         slope: Slope | None = None,
+        again: bool = False,
     ) -> Point:
-        """The minimum of the acquisition among what is neither forbidden nor known."""
-        known = np.vstack([self.X, *(c.vector[None] for c in self._ledger.awaited)])
+        """The minimum of the acquisition among what is neither forbidden nor awaited, nor, unless it may
+        be measured again, known."""
+        known = np.vstack(
+            [self.X[: 0 if again else None], *(c.vector[None] for c in self._ledger.awaited)]
+        )
 
         def barred(vectors: FloatArray) -> BoolArray:
             seen = np.array([same(known, v).any() for v in self._canonical(vectors)], dtype=bool)
