@@ -153,14 +153,6 @@ def test_repeats_tell() -> None:
     assert "are 60 configurations" in often.notes[0]
 
 
-def test_equal_repeats_are_exact_though_their_mean_is_rounded() -> None:
-    X, which = np.array([[0.2], [0.7]]), np.array([0, 0, 1, 0])
-    assert np.mean([0.1, 0.1, 0.1]) != 0.1
-    assert Measured(X, np.array([0.1, 0.1, 0.5, 0.1]), which).exact
-    assert not Measured(X, np.array([0.1, 0.1, 0.5, 0.1 + 1e-12]), which).exact
-    assert not Measured(X, np.array([0.1, 0.5]), np.array([0, 1])).exact  # nothing was repeated
-
-
 def test_the_best_single_cost_of_a_configuration_that_is_not_the_best() -> None:
     """Configuration 0 costs 1 and 9, configuration 1 costs 2 and 2."""
     history = with_more(costs(1.0, 2.0, 5.0, 6.0), [(0, 9.0), (1, 2.0)])

@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from hyperlens.spaces.cube import Cube, FloatArray
-from hyperlens.spaces.points import configurations_of
-from hyperlens.surrogates.additive.true_costs import Measured
 from hyperlens.surrogates.gaussian_process.gp import GP
 from hyperlens.surrogates.random_forest.forest import Forest
 
@@ -27,6 +25,11 @@ def repeats_pay(cube: Cube, model: GP | Forest, X: FloatArray, y: FloatArray) ->
 
 def _repeats_agree(X: FloatArray, y: FloatArray) -> bool:
     """Was any configuration measured again, and each with the same cost?"""
-    which = configurations_of(X)
-    _, first = np.unique(which, return_index=True)
-    return Measured(X[first], y, which).exact
+    _, which, count = np.unique(
+        np.nan_to_num(X, nan=-1.0), axis=0, return_inverse=True, return_counts=True
+    )
+    low, high = np.full(len(count), np.inf), np.full(len(count), -np.inf)
+    np.minimum.at(low, which.ravel(), y)
+    np.maximum.at(high, which.ravel(), y)
+    again = count > 1
+    return bool(again.any() and (low[again] == high[again]).all())

@@ -105,10 +105,7 @@ class Measured:
     @property
     def exact(self) -> bool:
         """Did all that was repeated come out the same?"""
-        first = self.y[
-            np.unique(self.which, return_index=True)[1]
-        ]  # a mean of equal ones is rounded
-        return self.freedom > 0 and bool((self.y == first[self.which]).all())
+        return self.freedom > 0 and bool((self.y == self.means(self.y)[self.which]).all())
 
     def within(self, values: FloatArray) -> float:
         """W."""
